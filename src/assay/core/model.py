@@ -1,0 +1,95 @@
+"""The contract between what asks (grid, analyzers) and what answers (backends).
+
+A *request* is already tokens: rendering and tokenising are done once, on the asking side, so that
+every backend is asked exactly the same thing and the batch plan is a pure function of the shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from assay.core.capability import Capability
+
+Finish = Literal["eos", "length"]
+OutcomeStatus = Literal["ok", "too_long", "oom", "nonfinite", "backend_error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One thing to ask: a generation, or the log-probability of a continuation.
+
+    Attributes
+    ----------
+    id : str
+        Unique within a shard; outcomes are matched by it.
+    group : str
+        Requests of one group share a long token prefix and may be computed from one cache.
+    context : tuple of int
+        Token ids of the prompt (generation) or stem (scoring), BOS included where one belongs.
+    continuation : tuple of int or None
+        Token ids to score after the context; None asks for a generation.
+    """
+
+    id: str
+    group: str
+    context: tuple[int, ...]
+    continuation: tuple[int, ...] | None = None
+
+    @property
+    def length(self) -> int:
+        """Number of tokens that a naive run would forward."""
+        return len(self.context) + len(self.continuation or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer to one request.
+
+    Attributes
+    ----------
+    token_ids : tuple of int
+        Generated ids without the end token; empty for a scoring request.
+    finish : {"eos", "length"} or None
+        Why a generation ended.
+    logprobs : tuple of float
+        Natural-log probability of each continuation token (float32 arithmetic, needed positions
+        only); empty for a generation.
+    detail : str
+        What went wrong, when `status` is not "ok".
+    """
+
+    id: str
+    status: OutcomeStatus
+    token_ids: tuple[int, ...] = ()
+    finish: Finish | None = None
+    logprobs: tuple[float, ...] = ()
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Requests that are computed together, in a fixed order.
+
+    The groups of a batch are prefilled side by side; members of a group branch from its prefix.
+    """
+
+    kind: Literal["generate", "score"]
+    groups: tuple[tuple[Request, ...], ...]
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """All requests, group by group."""
+        return tuple(request for group in self.groups for request in group)
+
+
+class Model(Protocol):
+    """A loaded model, whatever runs it."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What this runtime can give."""
+
+    def execute(self, batch: Batch, *, max_new_tokens: int) -> Sequence[Outcome]:
+        """Answer every request of `batch` exactly once, in any order."""

@@ -1,0 +1,42 @@
+"""Model identity: what a model is, apart from how it is run."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from assay.core.pins import Pin
+
+DType = Literal["float32", "bfloat16", "float16"]
+Quantisation = Literal["none", "bnb-4bit", "bnb-8bit", "awq", "gptq", "fp8"]
+
+
+class ModelSpec(BaseModel):
+    """One roster entry: a pinned checkpoint and the facts needed to ask it fairly."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    key: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    family: str
+    source: Pin
+    licence: str
+    chat: Literal["template", "plain"] = Field(
+        default="template",
+        description="'template' applies the tokenizer's chat template once; 'plain' sends the text",
+    )
+    template_arguments: dict[str, bool | int | str] = Field(
+        default_factory=dict, description="passed to the chat template, e.g. enable_thinking"
+    )
+    dtype: DType | None = Field(default=None, description="overrides the run's dtype")
+    quantisation: Quantisation = "none"
+    trust_remote_code: bool = False
+    gpus: int = Field(default=1, ge=0, description="GPUs that one job of this model needs")
+    memory_mb: int = Field(default=8000, gt=0, description="main memory that one job needs")
+    notice: str | None = Field(default=None, description="shown when the weights are fetched")
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides the model's answers: everything except resources and words."""
+        return self.model_dump(
+            mode="json", exclude={"gpus", "memory_mb", "notice", "licence", "key", "family"}
+        )
