@@ -1,0 +1,132 @@
+"""The manifest of a shard: what its reader verifies before it believes a byte."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from assay.core.errors import RecordError
+from assay.core.files import read_json, write_json
+from assay.core.identity import sha256_file
+from assay.records.schema import Record
+
+SCHEMA_VERSION = 1
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataFile(_Frozen):
+    """Size and content of one file that lies beside the manifest."""
+
+    bytes: int
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> DataFile:
+        """Measure `path`."""
+        return cls(bytes=path.stat().st_size, sha256=sha256_file(path))
+
+    def verify(self, path: Path) -> None:
+        """Refuse `path` unless it is byte for byte the file that was described.
+
+        Raises
+        ------
+        RecordError
+            If the file is missing, truncated or altered.
+        """
+        advice = "delete the file and run the workflow again; the journal keeps what was asked."
+        if not path.is_file():
+            raise RecordError("file is missing.", where=path, fix=advice)
+        size = path.stat().st_size
+        if size != self.bytes:
+            raise RecordError(
+                f"file has {size} bytes, its manifest says {self.bytes}: truncated or edited.",
+                where=path,
+                fix=advice,
+            )
+        if sha256_file(path) != self.sha256:
+            raise RecordError(
+                "file content differs from its manifest: edited.", where=path, fix=advice
+            )
+
+
+class Manifest(_Frozen):
+    """What a shard holds and how it was made.
+
+    Attributes
+    ----------
+    configurations : dict
+        Legend: key → scoring, format, order and permutation (None where it depends on the item).
+    labels : dict
+        Generation format → kind of labels ("upper" or "digit").
+    statuses : dict
+        Configuration key → status → number of items.
+    spec, code : str
+        The declared parameters and code digest that the shard was made with.
+    provenance : dict
+        Pins, digests of weights, template, tokenizer and snapshot, software versions.
+    run : dict
+        Facts of this execution (time, tokens, peak memory, host-independent where possible);
+        the only part that may differ between two identical runs.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    model: str
+    benchmark: str
+    reference: str
+    rows: int
+    complete: bool
+    files: dict[str, DataFile]
+    configurations: dict[str, dict[str, Any]]
+    labels: dict[str, str]
+    statuses: dict[str, dict[str, int]]
+    snapshot_sha256: str
+    spec: str = ""
+    code: str = ""
+    provenance: dict[str, Any]
+    run: dict[str, Any] = {}
+
+
+def count_statuses(records: Iterable[Record]) -> dict[str, dict[str, int]]:
+    """Return configuration key → status → number of records with it."""
+    counts: dict[str, Counter[str]] = {}
+    for record in records:
+        for key, observation in record.observations.items():
+            counts.setdefault(key, Counter())[observation.status] += 1
+    return {key: dict(sorted(counts[key].items())) for key in sorted(counts)}
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Write `manifest` as a whole or not at all."""
+    write_json(path, manifest.model_dump(mode="json"))
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Return the manifest in `path`.
+
+    Raises
+    ------
+    RecordError
+        If it is missing, not JSON, of another schema version, or not marked complete.
+    """
+    if not path.is_file():
+        raise RecordError("no manifest: this shard was never finished.", where=path)
+    value = read_json(path)
+    try:
+        manifest = Manifest.model_validate(value)
+    except ValidationError as error:
+        raise RecordError(f"not a shard manifest: {error}", where=path) from error
+    if manifest.schema_version != SCHEMA_VERSION:
+        raise RecordError(
+            f"schema version {manifest.schema_version}, this version reads {SCHEMA_VERSION}.",
+            where=path,
+        )
+    if not manifest.complete:
+        raise RecordError("the shard is not marked complete.", where=path)
+    return manifest
