@@ -29,8 +29,9 @@ class CapabilityError(ModelError):
         self.missing = tuple(sorted(missing))
         names = ", ".join(self.missing)
         providers = "; ".join(f"{c} is given by {', '.join(PROVIDERS[c])}" for c in self.missing)
-        super().__init__(f"{consumer} needs {names}, which this runtime lacks.", where=model,
-                         fix=f"{providers}.")
+        super().__init__(
+            f"{consumer} needs {names}, which this runtime lacks.", where=model, fix=f"{providers}."
+        )
 
 
 def require(

@@ -7,6 +7,7 @@ code that change nothing, and reverts.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -130,8 +131,6 @@ class WriterLock:
         self._descriptor: int | None = None
 
     def __enter__(self) -> WriterLock:
-        import fcntl
-
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
