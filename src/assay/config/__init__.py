@@ -1,0 +1,1 @@
+"""Floor 9: the typed configuration that the Snakefile and the command line share."""

@@ -1,0 +1,1 @@
+"""Floor 0: contracts, identities and errors that everything else shares."""

@@ -1,0 +1,1 @@
+"""Floor 4: the fragility grid, from configurations to collected shards."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from assay.core.errors import RecordError
 from assay.core.files import read_json, write_json
-from assay.core.identity import sha256_file
+from assay.core.seal import DataFile
 from assay.records.schema import Record
 
 SCHEMA_VERSION = 1
@@ -19,41 +19,6 @@ SCHEMA_VERSION = 1
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DataFile(_Frozen):
-    """Size and content of one file that lies beside the manifest."""
-
-    bytes: int
-    sha256: str
-
-    @classmethod
-    def of(cls, path: Path) -> DataFile:
-        """Measure `path`."""
-        return cls(bytes=path.stat().st_size, sha256=sha256_file(path))
-
-    def verify(self, path: Path) -> None:
-        """Refuse `path` unless it is byte for byte the file that was described.
-
-        Raises
-        ------
-        RecordError
-            If the file is missing, truncated or altered.
-        """
-        advice = "delete the file and run the workflow again; the journal keeps what was asked."
-        if not path.is_file():
-            raise RecordError("file is missing.", where=path, fix=advice)
-        size = path.stat().st_size
-        if size != self.bytes:
-            raise RecordError(
-                f"file has {size} bytes, its manifest says {self.bytes}: truncated or edited.",
-                where=path,
-                fix=advice,
-            )
-        if sha256_file(path) != self.sha256:
-            raise RecordError(
-                "file content differs from its manifest: edited.", where=path, fix=advice
-            )
 
 
 class Manifest(_Frozen):

@@ -45,7 +45,7 @@ class Scores(_Frozen):
     token : tuple of float or None
         `sum` over the number of continuation tokens.
     byte : tuple of float or None
-        `sum` over the number of UTF-8 bytes of the continuation.
+        `sum` over the number of UTF-8 bytes of the option's text.
     """
 
     sum: tuple[float | None, ...]

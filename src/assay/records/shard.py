@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from assay.core.errors import RecordError
 from assay.core.files import atomic_path, read_jsonl, write_jsonl
 from assay.core.identity import sha256_text
+from assay.core.seal import DataFile
 from assay.records.manifest import (
-    DataFile,
     Manifest,
     count_statuses,
     read_manifest,

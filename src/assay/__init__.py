@@ -1,0 +1,1 @@
+"""Assay: is a leaderboard difference real, why does a model fail, which change to deploy."""

@@ -1,0 +1,84 @@
+"""The run file: what is asked of which models, and how it is analysed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from assay.core.spec import DType
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class BenchmarkChoice(_Strict):
+    """One benchmark of the run and which of its items are asked."""
+
+    key: Name
+    items: int | None = Field(default=None, gt=0, description="number of items; all if left out")
+    selection: Literal["hash", "released", "all"] = "hash"
+
+
+class Runtime(_Strict):
+    """How models are run; `backend`, `dtype` and `token_budget` are part of a run's identity."""
+
+    backend: Literal["auto", "hf_local"] = "auto"
+    dtype: DType = "float32"
+    token_budget: int = Field(default=2048, ge=64, description="padded tokens per batch")
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    threads: int = Field(default=2, ge=1, description="CPU threads of one collect job")
+    minutes: int = Field(default=240, ge=1, description="time limit of one collect job")
+
+
+class Decode(_Strict):
+    """How a model may answer; greedy decoding is the only kind of the released grid."""
+
+    max_new_tokens: int = Field(default=8, ge=1, le=4096)
+
+
+class Analysis(_Strict):
+    """Parameters of the statistics."""
+
+    alpha: float = Field(default=0.05, gt=0, lt=0.5)
+    equivalence_margin: float = Field(
+        default=0.02, gt=0, lt=1, description="accuracy difference below which models are tied"
+    )
+    seed: int = 1234
+
+
+class Report(_Strict):
+    """What the report shows."""
+
+    title: str = "Assay report"
+    embed_items: bool = Field(
+        default=True, description="show questions and answers; set false for confidential items"
+    )
+
+
+class Definitions(_Strict):
+    """Models and benchmarks that the run file itself adds to the registries."""
+
+    models: dict[Name, dict[str, Any]] = Field(default_factory=dict)
+    benchmarks: dict[Name, dict[str, Any]] = Field(default_factory=dict)
+
+
+class RunConfig(_Strict):
+    """A run file (`config/config.yaml` and the files laid over it with `--configfile`)."""
+
+    study: Name
+    models: tuple[Name, ...] = Field(min_length=1)
+    benchmarks: tuple[BenchmarkChoice, ...] = Field(min_length=1)
+    grid: Name = "released"
+    runtime: Runtime = Runtime()
+    decode: Decode = Decode()
+    analysis: Analysis = Analysis()
+    report: Report = Report()
+    define: Definitions = Definitions()
+    allow_missing: bool = Field(
+        default=False, description="analyse the finished shards and name the absent ones"
+    )
+    offline: bool = Field(default=False, description="never open a connection, use the cache only")

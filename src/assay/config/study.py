@@ -1,0 +1,242 @@
+"""A study: a run file resolved into shards, paths and the parameters of every rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from assay.benchmarks.spec import BenchmarkSpec, Selection
+from assay.config.registry import load_benchmark, load_grid, load_model, read_yaml
+from assay.config.schema import RunConfig
+from assay.core.errors import ConfigError
+from assay.core.identity import canonical_json, digest
+from assay.core.pins import PathPin
+from assay.core.spec import ModelSpec
+from assay.core.validation import validated
+from assay.grid.configuration import Grid
+from assay.grid.protocol import PROTOCOL_VERSION
+
+RESULTS = Path("results")
+#: What is reserved in `results/` and thus no study's name.
+_RESERVED = {"records", "snapshots", "sources"}
+
+
+@dataclass(frozen=True)
+class BenchmarkRun:
+    """A benchmark and the selection of its items that is asked."""
+
+    spec: BenchmarkSpec
+    selection: Selection
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What decides the items."""
+        return {"benchmark": self.spec.identity(), "selection": self.selection.identity()}
+
+    @property
+    def key(self) -> str:
+        """The benchmark's name in paths and records."""
+        return self.spec.key
+
+    @cached_property
+    def selection_name(self) -> str:
+        """The folder name of the snapshot under the benchmark's."""
+        size = "all" if self.selection.items is None else str(self.selection.items)
+        return f"{self.selection.rule}-{size}-{digest(self.identity, length=8)}"
+
+    @property
+    def snapshot(self) -> Path:
+        """The folder of the snapshot."""
+        return RESULTS / "snapshots" / self.key / self.selection_name
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """One collect job: a model, a benchmark and everything that decides the answers."""
+
+    model: ModelSpec
+    benchmark: BenchmarkRun
+    grid: Grid
+    config: RunConfig
+
+    @property
+    def dtype(self) -> str:
+        """The model's own dtype, else the run's."""
+        return self.model.dtype or self.config.runtime.dtype
+
+    @cached_property
+    def backend(self) -> str:
+        """The backend with `auto` resolved; only `hf_local` runs in this version."""
+        named = self.config.runtime.backend
+        return "hf_local" if named == "auto" else named
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """Everything declared that decides what the model is asked and how it may answer."""
+        return {
+            "protocol": PROTOCOL_VERSION,
+            "model": self.model.identity() | {"dtype": self.dtype},
+            **self.benchmark.identity,
+            "grid": self.grid.identity(),
+            "decode": self.config.decode.model_dump(),
+            "backend": self.backend,
+            "token_budget": self.config.runtime.token_budget,
+        }
+
+    @cached_property
+    def run(self) -> str:
+        """The run's name in the path: 12 hex digits of its identity."""
+        return digest(self.identity, length=12)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the shard."""
+        return RESULTS / "records" / self.model.key / self.benchmark.key / self.run
+
+    @cached_property
+    def parameters(self) -> str:
+        """The job's parameters as canonical JSON (what the script is given)."""
+        return canonical_json(
+            {
+                "identity": self.identity,
+                "model": self.model.model_dump(mode="json", exclude={"notice", "memory_mb"}),
+                "benchmark": self.benchmark.key,
+                "grid": self.grid.model_dump(mode="json"),
+                "run": self.run,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Study:
+    """A validated run file with its registries; what the Snakefile works with."""
+
+    config: RunConfig
+    models: tuple[ModelSpec, ...]
+    benchmarks: tuple[BenchmarkRun, ...]
+    grid: Grid
+
+    @cached_property
+    def shards(self) -> dict[tuple[str, str, str], ShardPlan]:
+        """(model key, benchmark key, run) → shard, in the order of the run file."""
+        plans = (
+            ShardPlan(model, benchmark, self.grid, self.config)
+            for model in self.models
+            for benchmark in self.benchmarks
+        )
+        return {(plan.model.key, plan.benchmark.key, plan.run): plan for plan in plans}
+
+    @cached_property
+    def name(self) -> str:
+        """Study name plus a digest of its declared shards and analysis parameters."""
+        declared = sorted("/".join(key) for key in self.shards)
+        return f"{self.config.study}-{digest(declared, length=8)}"
+
+    @property
+    def folder(self) -> Path:
+        """The folder of tables, figures and report."""
+        return RESULTS / self.name
+
+    @cached_property
+    def present(self) -> list[ShardPlan]:
+        """The shards to analyse: all, or with `allow_missing` those that are finished."""
+        plans = list(self.shards.values())
+        if not self.config.allow_missing:
+            return plans
+        finished = [plan for plan in plans if (plan.folder / "manifest.json").is_file()]
+        if not finished:
+            raise ConfigError(
+                "allow_missing is set, but no shard of this study is finished.",
+                fix="collect at least one first: run without allow_missing.",
+            )
+        return finished
+
+    @property
+    def absent(self) -> list[str]:
+        """Names of the shards that `allow_missing` leaves out."""
+        present = {plan.folder for plan in self.present}
+        return [
+            f"{plan.model.key} × {plan.benchmark.key}"
+            for plan in self.shards.values()
+            if plan.folder not in present
+        ]
+
+    def model(self, key: str) -> ModelSpec:
+        """Return the model named `key`."""
+        return next(model for model in self.models if model.key == key)
+
+    def benchmark(self, key: str, selection: str | None = None) -> BenchmarkRun:
+        """Return the benchmark named `key` (and, where given, its selection)."""
+        return next(
+            run
+            for run in self.benchmarks
+            if run.key == key and selection in (None, run.selection_name)
+        )
+
+
+def local_files(pin: object) -> list[str]:
+    """Return the files behind a path pin, as rule inputs; none for wheels and hubs."""
+    if not isinstance(pin, PathPin):
+        return []
+    path = Path(pin.path).expanduser()
+    if path.is_dir():
+        return sorted(str(file) for file in path.iterdir() if file.is_file())
+    return [str(path)]
+
+
+def resolve(config: Mapping[str, Any], *, where: str, registries: Path = Path("config")) -> Study:
+    """Validate a run configuration and look up what it names.
+
+    Parameters
+    ----------
+    config : mapping
+        The merged configuration, as Snakemake hands it over.
+    where : str
+        The file name for error messages.
+    registries : Path
+        The folder of ``models.yaml``, ``benchmarks.yaml`` and ``grids/``.
+
+    Raises
+    ------
+    ConfigError
+        Naming the key, what is wrong with it and what is allowed.
+    """
+    run = validated(RunConfig, dict(config), where=where)
+    if run.study in _RESERVED:
+        raise ConfigError(f"study may not be called {run.study!r}.", where=where)
+    _refuse_repeats("models", list(run.models), where)
+    _refuse_repeats("benchmarks", [choice.key for choice in run.benchmarks], where)
+    benchmarks = tuple(
+        BenchmarkRun(
+            load_benchmark(registries, choice.key, run.define.benchmarks),
+            Selection(rule=choice.selection, items=choice.items),
+        )
+        for choice in run.benchmarks
+    )
+    models = tuple(load_model(registries, key, run.define.models) for key in run.models)
+    return Study(run, models, benchmarks, load_grid(registries, run.grid))
+
+
+def _refuse_repeats(kind: str, names: list[str], where: str) -> None:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ConfigError(f"{kind} lists {', '.join(repeated)} more than once.", where=where)
+
+
+def load_study(*files: Path) -> Study:
+    """Return the study of run files laid over each other, as Snakemake's ``--configfile`` does."""
+    merged: dict[str, Any] = {}
+    for file in files:
+        _merge(merged, read_yaml(file))
+    return resolve(merged, where=" + ".join(str(file) for file in files))
+
+
+def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
+    for key, value in other.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = value

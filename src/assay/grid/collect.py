@@ -1,0 +1,266 @@
+"""Collect one shard: ask a model every item under every configuration, once.
+
+The journal beside the shard is consulted before any weight is loaded; what it holds is not asked
+again. The batch plan is a pure function of the whole shard, and a resumed job repeats whole planned
+batches, so that on one machine a killed and resumed run gives the same bytes as an undisturbed one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.benchmarks.item import Item
+from assay.core.capability import Capability, require
+from assay.core.errors import ModelError
+from assay.core.model import Batch, Model, Outcome
+from assay.core.spec import ModelSpec
+from assay.grid.answers import entry_of, observation
+from assay.grid.configuration import Grid
+from assay.grid.progress import Progress
+from assay.grid.questions import Question, Questioner, requests_of
+from assay.models.plan import plan_batches, token_counts
+from assay.models.render import Renderer
+from assay.records.journal import Journal, WriterLock
+from assay.records.manifest import Manifest
+from assay.records.schema import MISSING, Record
+from assay.records.shard import Prompt, write_shard
+
+JOURNAL = "journal.jsonl"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one shard asks of whom.
+
+    Attributes
+    ----------
+    spec : ModelSpec
+        The model.
+    benchmark : str
+        Benchmark key, as in the path.
+    items : sequence of Item
+        Of a verified snapshot.
+    origin : dict
+        What decides the answers apart from the prompt (see `Questioner`).
+    facts : dict
+        Manifest fields that the caller knows: snapshot digest, spec, code, provenance.
+    """
+
+    spec: ModelSpec
+    benchmark: str
+    items: Sequence[Item]
+    grid: Grid
+    max_new_tokens: int
+    token_budget: int
+    origin: dict[str, Any]
+    facts: dict[str, Any]
+
+
+@dataclass
+class _Tally:
+    """What this execution did, for the manifest."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    asked: int = 0
+    reused: int = 0
+
+    def timed(self, name: str, since: float) -> None:
+        self.seconds[name] = round(self.seconds.get(name, 0.0) + time.monotonic() - since, 3)
+
+
+def collect(job: Job, folder: Path, renderer: Renderer, load: Callable[[], Model]) -> Manifest:
+    """Make the shard in `folder`, asking only what its journal does not hold.
+
+    Parameters
+    ----------
+    folder : Path
+        Where records, prompts, manifest and journal lie.
+    load : callable
+        Loads the model; called only if something must be asked.
+
+    Raises
+    ------
+    ModelError
+        If observations are missing at the end (out of memory, backend errors): they are named,
+        everything else stays in the journal, and no shard is written.
+    """
+    tally = _Tally()
+    started = time.monotonic()
+    questioner = Questioner(
+        job.spec, renderer, job.grid, job.origin, {"max_new_tokens": job.max_new_tokens}
+    )
+    questions = list(questioner.ask(job.items))
+    batches = plan_batches(
+        requests_of(questions), token_budget=job.token_budget, new_tokens=job.max_new_tokens
+    )
+    tally.timed("tokenise", started)
+    with WriterLock(folder / f".{JOURNAL}.lock"):
+        journal = Journal(folder / JOURNAL)
+        pending = _pending(questions, batches, journal)
+        tally.reused = sum(question.key in journal for question in questions)
+        statistics: Mapping[str, Any] = {}
+        if pending:
+            statistics = _answer(job, questions, pending, journal, renderer, load, tally)
+        _refuse_missing(questions, journal, folder)
+        return _assemble(job, folder, questions, batches, journal, tally, statistics)
+
+
+def _pending(
+    questions: Sequence[Question], batches: Sequence[Batch], journal: Journal
+) -> list[Batch]:
+    """Return the planned batches that hold a request whose observation is not known yet."""
+    wanted = {
+        request.id
+        for question in questions
+        if question.key not in journal
+        for request in question.requests
+    }
+    # A question whose requests were split over batches needs all of them again.
+    return [batch for batch in batches if any(r.id in wanted for r in batch.requests)]
+
+
+def _answer(
+    job: Job,
+    questions: Sequence[Question],
+    pending: Sequence[Batch],
+    journal: Journal,
+    renderer: Renderer,
+    load: Callable[[], Model],
+    tally: _Tally,
+) -> Mapping[str, Any]:
+    started = time.monotonic()
+    model = load()
+    tally.timed("load", started)
+    require(_needed(job.grid), model.capabilities, consumer="the grid", model=job.spec.key)
+    by_request = {request.id: q for q in questions for request in q.requests}
+    progress = Progress(
+        sum(request.length for batch in pending for request in batch.requests),
+        f"{job.spec.key} × {job.benchmark}",
+    )
+    outcomes: dict[str, Outcome] = {}
+    for batch in pending:
+        started = time.monotonic()
+        outcomes |= _matched(batch, model.execute(batch, max_new_tokens=job.max_new_tokens))
+        tally.timed("forward", started)
+        touched = dict.fromkeys(by_request[request.id].key for request in batch.requests)
+        by_key = {by_request[r.id].key: by_request[r.id] for r in batch.requests}
+        entries = [
+            entry_of(by_key[key], outcomes, renderer)
+            for key in touched
+            if all(request.id in outcomes for request in by_key[key].requests)
+        ]
+        started = time.monotonic()
+        # A missing observation is no answer: it is not written, so that a re-run asks again.
+        journal.append(entry for entry in entries if entry["status"] not in MISSING)
+        tally.timed("write", started)
+        tally.asked += len(entries)
+        progress.advance(sum(request.length for request in batch.requests))
+    statistics: Mapping[str, Any] = getattr(model, "statistics", {})
+    return statistics
+
+
+def _needed(grid: Grid) -> set[Capability]:
+    scorings = {configuration.scoring for configuration in grid.configurations()}
+    names = {"gen": Capability.GENERATE, "ll": Capability.LOGPROBS}
+    return {names[scoring] for scoring in scorings}
+
+
+def _matched(batch: Batch, outcomes: Sequence[Outcome]) -> dict[str, Outcome]:
+    """Return request id → outcome; what is missing or unasked is an error of that request."""
+    asked = {request.id for request in batch.requests}
+    matched: dict[str, Outcome] = {}
+    for outcome in outcomes:
+        if outcome.id not in asked:
+            raise ModelError(f"the backend answered {outcome.id!r}, which was not asked.")
+        if outcome.id in matched:
+            outcome = Outcome(outcome.id, "backend_error", detail="answered twice")
+        matched[outcome.id] = outcome
+    for missing in asked - set(matched):
+        matched[missing] = Outcome(missing, "backend_error", detail="not answered")
+    return matched
+
+
+def _refuse_missing(questions: Sequence[Question], journal: Journal, folder: Path) -> None:
+    missing = [q for q in questions if q.requests and q.key not in journal]
+    if missing:
+        named = ", ".join(f"{q.item.item_id} {q.configuration.key}" for q in missing[:3])
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        raise ModelError(
+            f"{len(missing)} observations are missing (out of memory or backend errors): "
+            f"{named}{more}.",
+            where=folder,
+            fix="run again with more memory; what was answered is kept in the journal.",
+        )
+
+
+def _assemble(
+    job: Job,
+    folder: Path,
+    questions: Sequence[Question],
+    batches: Sequence[Batch],
+    journal: Journal,
+    tally: _Tally,
+    statistics: Mapping[str, Any],
+) -> Manifest:
+    records = [_record(job, item, asked, journal) for item, asked in _by_item(questions)]
+    prompts = [Prompt(q.item.item_id, q.configuration.key, q.prompt) for q in questions if q.posed]
+    counts = token_counts(requests_of(questions), batches)
+    leaks = sum(o.status == "thinking_leak" for r in records for o in r.observations.values())
+    thinking = {q.thinking for q in questions if q.thinking}
+    facts = dict(job.facts)
+    facts["provenance"] = facts["provenance"] | {
+        "thinking": f"leaked({leaks})" if leaks else "/".join(sorted(thinking)) or "unsupported",
+        "origin": job.origin,
+        "tokens": {"naive": counts.naive, "planned": counts.planned, "padded": counts.padded},
+    }
+    return write_shard(
+        folder,
+        records,
+        prompts,
+        facts
+        | {
+            "model": job.spec.key,
+            "benchmark": job.benchmark,
+            "reference": job.grid.reference,
+            "configurations": job.grid.legend(),
+            "labels": {name: f.labels for name, f in job.grid.generation.formats.items()},
+            "run": {
+                "seconds": tally.seconds,
+                "observations_asked": tally.asked,
+                "observations_reused": tally.reused,
+                "backend": dict(statistics),
+            },
+        },
+    )
+
+
+def _by_item(questions: Sequence[Question]) -> list[tuple[Item, list[Question]]]:
+    grouped: dict[str, tuple[Item, list[Question]]] = {}
+    for question in questions:
+        grouped.setdefault(question.item.item_id, (question.item, []))[1].append(question)
+    return list(grouped.values())
+
+
+def _record(job: Job, item: Item, questions: Sequence[Question], journal: Journal) -> Record:
+    return Record(
+        benchmark=job.benchmark,
+        model=job.spec.key,
+        item_id=item.item_id,
+        native_id=item.native_id,
+        question=item.question,
+        options=tuple(item.options),
+        gold=item.gold,
+        accepts=tuple(item.accepts),
+        subject=item.subject,
+        cluster=item.cluster,
+        locked=item.locked,
+        flags=tuple(item.flags),
+        observations={
+            q.configuration.key: observation(q, journal.get(q.key) if q.requests else None)
+            for q in questions
+        },
+    )
