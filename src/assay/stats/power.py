@@ -1,0 +1,206 @@
+"""How many items a paired comparison needs, and what a given number can show."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+from assay.core.errors import AnalysisError
+
+_REFERENCE = "Duffy (1984), Biometrics 40:1005-1015 (exact unconditional power of McNemar's test)"
+#: Standard deviations of the discordant count that are summed over; the rest is below 1e-16.
+_REACH = 8.5
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A paired comparison by the exact two-sided McNemar test, and what it can show.
+
+    Attributes
+    ----------
+    n : int
+        Number of items.
+    effect : float
+        Difference in accuracy; NaN where no effect can be shown with this power.
+    discordance : float
+        Share of items on which exactly one model is right.
+    alpha, power : float
+        `power` is what the design reaches, never less than what was asked for, unless the
+        effect is NaN.
+    method, reference : str
+    """
+
+    n: int
+    effect: float
+    discordance: float
+    alpha: float
+    power: float
+    method: str = "exact two-sided McNemar"
+    reference: str = _REFERENCE
+
+    @property
+    def attainable(self) -> bool:
+        """Whether some effect can be shown at all: it cannot exceed the discordance."""
+        return not math.isnan(self.effect)
+
+
+def mcnemar_power(n: int, *, effect: float, discordance: float, alpha: float = 0.05) -> float:
+    """Return the probability that exact McNemar finds the better model to be better.
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    effect : float
+        True difference in accuracy, 0 < effect <= discordance.
+    discordance : float
+        Probability that exactly one of the two models is right.
+    alpha : float
+        Two-sided level.
+
+    Notes
+    -----
+    Exact: the number of discordant items is binomial, and given it so is the number in favour of
+    the worse model. A rejection in the wrong direction does not count as power.
+
+    Examples
+    --------
+    >>> round(mcnemar_power(50, effect=0.2, discordance=0.3), 2)
+    0.7
+    """
+    _validate(effect, discordance, alpha)
+    return _power(n, effect, discordance, alpha)
+
+
+def _power(n: int, effect: float, discordance: float, alpha: float) -> float:
+    centre, spread = n * discordance, math.sqrt(n * discordance * (1 - discordance))
+    low = max(0, math.floor(centre - _REACH * spread - 1))
+    high = min(n, math.ceil(centre + _REACH * spread + 1))
+    total = np.arange(low, high + 1)
+    critical = stats.binom.ppf(alpha / 2, total, 0.5)
+    critical -= 2 * stats.binom.cdf(critical, total, 0.5) > alpha
+    against = (discordance - effect) / (2 * discordance)
+    found = stats.binom.cdf(critical, total, against)
+    return float(np.sum(stats.binom.pmf(total, n, discordance) * found))
+
+
+def needed_n(
+    *, effect: float, discordance: float, alpha: float = 0.05, power: float = 0.8
+) -> Design:
+    """Return the number of paired items at which exact McNemar finds `effect`.
+
+    Parameters
+    ----------
+    effect, discordance : float
+        As in `mcnemar_power`.
+    alpha : float
+        Two-sided level of the deciding test.
+    power : float
+        Wanted probability to find the effect.
+
+    Returns
+    -------
+    Design
+        Its `n` reaches the power and ``n - 1`` does not. (The power of an exact test is a saw:
+        some larger n may fall short by a hair.)
+
+    Raises
+    ------
+    AnalysisError
+        If the effect exceeds the discordance, which no data can show, or is not positive.
+
+    Examples
+    --------
+    >>> needed_n(effect=0.2, discordance=0.3).n
+    61
+    """
+    _validate(effect, discordance, alpha, power)
+    z_alpha, z_power = special.ndtri(1 - alpha / 2), special.ndtri(power)
+    spread = z_alpha * math.sqrt(discordance) + z_power * math.sqrt(discordance - effect**2)
+    guess = max(1, math.ceil((spread / effect) ** 2))
+
+    low, high = 0, guess
+    while _power(high, effect, discordance, alpha) < power:
+        low, high = high, math.ceil(1.1 * high) + 1
+    if low == 0:
+        low = math.floor(0.8 * guess) - 1
+        while low > 0 and _power(low, effect, discordance, alpha) >= power:
+            low, high = math.floor(0.8 * low) - 1, low
+        low = max(low, 0)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _power(middle, effect, discordance, alpha) >= power:
+            high = middle
+        else:
+            low = middle
+    return Design(high, effect, discordance, alpha, _power(high, effect, discordance, alpha))
+
+
+def minimum_detectable_effect(
+    n: int, *, discordance: float, alpha: float = 0.05, power: float = 0.8
+) -> Design:
+    """Return the smallest difference in accuracy that `n` items show with this power.
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    discordance, alpha, power : float
+        As in `needed_n`.
+
+    Returns
+    -------
+    Design
+        `effect` is NaN ("unattainable") where even a difference as large as the discordance is
+        found too seldom; `power` is then the power at that largest difference.
+
+    Examples
+    --------
+    >>> round(minimum_detectable_effect(300, discordance=0.15).effect, 3)
+    0.064
+    """
+    _validate(discordance, discordance, alpha, power)
+    best = _power(n, discordance, discordance, alpha)
+    if best < power:
+        return Design(n, math.nan, discordance, alpha, best)
+    low, high = 0.0, discordance
+    while high - low > 1e-7:
+        middle = (low + high) / 2
+        if _power(n, middle, discordance, alpha) >= power:
+            high = middle
+        else:
+            low = middle
+    return Design(n, high, discordance, alpha, _power(n, high, discordance, alpha))
+
+
+def needed_n_equivalence(
+    *, margin: float, discordance: float, alpha: float = 0.05, power: float = 0.8
+) -> int:
+    """Return the number of paired items that show two equal models to be within `margin`.
+
+    Normal approximation for a true difference of zero: d (z_alpha + z_power')² / margin², with
+    power' = (1 + power) / 2 because both one-sided tests must reject.
+
+    Examples
+    --------
+    >>> [needed_n_equivalence(margin=m, discordance=0.15) for m in (0.01, 0.02, 0.05)]
+    [12846, 3212, 514]
+    """
+    _validate(margin, max(margin, discordance), alpha, power)
+    z = float(special.ndtri(1 - alpha) + special.ndtri((1 + power) / 2))
+    return math.ceil(discordance * (z / margin) ** 2)
+
+
+def _validate(effect: float, discordance: float, alpha: float, power: float = 0.8) -> None:
+    if not 0 < alpha < 1 or not 0 < power < 1:
+        raise AnalysisError("alpha and power lie between 0 and 1.")
+    if not 0 < discordance <= 1:
+        raise AnalysisError(f"a discordance is in (0, 1], not {discordance}.")
+    if not 0 < effect <= discordance:
+        raise AnalysisError(
+            f"an effect of {effect} is unattainable at a discordance of {discordance}.",
+            fix="a difference in accuracy is at most the share of items on which models differ.",
+        )
