@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special, stats
 
 from assay.core.errors import AnalysisError
@@ -80,11 +82,19 @@ def _power(n: int, effect: float, discordance: float, alpha: float) -> float:
     low = max(0, math.floor(centre - _REACH * spread - 1))
     high = min(n, math.ceil(centre + _REACH * spread + 1))
     total = np.arange(low, high + 1)
-    critical = stats.binom.ppf(alpha / 2, total, 0.5)
-    critical -= 2 * stats.binom.cdf(critical, total, 0.5) > alpha
+    critical = _critical(alpha, 1 << high.bit_length())[total]
     against = (discordance - effect) / (2 * discordance)
-    found = stats.binom.cdf(critical, total, against)
+    found = np.where(critical >= 0, special.bdtr(np.maximum(critical, 0), total, against), 0.0)
     return float(np.sum(stats.binom.pmf(total, n, discordance) * found))
+
+
+@lru_cache(maxsize=32)
+def _critical(alpha: float, size: int) -> NDArray[np.int64]:
+    """Return, for 0 … size discordant items, the most that may favour the worse model; or -1."""
+    total = np.arange(size + 1)
+    guess = np.maximum(stats.binom.ppf(alpha / 2, total, 0.5), 0)
+    critical = np.where(2 * special.bdtr(guess, total, 0.5) > alpha, guess - 1, guess)
+    return np.asarray(critical, np.int64)
 
 
 def needed_n(

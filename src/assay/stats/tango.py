@@ -42,7 +42,8 @@ def tango_z(b: _Ints, c: _Ints, n: _Ints, *, delta: float) -> _Floats:
     excess = np.asarray(b - c - n * delta, float)
     deviation = np.sqrt(score_variance(b, c, n, np.full(np.shape(n), float(delta))))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(excess == 0, 0.0, excess / deviation), float)
+        z: _Floats = np.where(excess == 0, 0.0, excess / deviation)
+    return z
 
 
 def tango_bounds(b: _Ints, c: _Ints, n: _Ints, *, z: float) -> tuple[_Floats, _Floats]:
@@ -61,11 +62,11 @@ def tango_bounds(b: _Ints, c: _Ints, n: _Ints, *, z: float) -> tuple[_Floats, _F
 
 def _bound(b: _Ints, c: _Ints, n: _Ints, z: float, end: float) -> _Floats:
     # The squared statistic grows from 0 at the estimate to the end of the scale.
-    inner = np.asarray((b - c) / n, float)
-    outer = np.full(inner.shape, end)
+    inner: _Floats = np.asarray((b - c) / n, float)
+    outer: _Floats = np.full(inner.shape, end)
     for _ in range(_HALVINGS):
         middle = (inner + outer) / 2
         rejected = (b - c - n * middle) ** 2 > z**2 * score_variance(b, c, n, middle)
         outer = np.where(rejected, middle, outer)
         inner = np.where(rejected, inner, middle)
-    return (inner + outer) / 2
+    return inner
