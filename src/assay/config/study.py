@@ -21,7 +21,7 @@ from assay.grid.protocol import PROTOCOL_VERSION
 
 RESULTS = Path("results")
 #: What is reserved in `results/` and thus no study's name.
-_RESERVED = {"records", "snapshots", "sources"}
+_RESERVED = {"records", "snapshots", "sources", "logs", "benchmarks"}
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,21 @@ class BenchmarkRun:
         """The folder name of the snapshot under the benchmark's."""
         size = "all" if self.selection.items is None else str(self.selection.items)
         return f"{self.selection.rule}-{size}-{digest(self.identity, length=8)}"
+
+    @cached_property
+    def parameters(self) -> str:
+        """The parameters of the rules that fetch and freeze the items."""
+        return canonical_json(
+            {
+                "benchmark": self.spec.model_dump(mode="json"),
+                "selection": self.selection.model_dump(mode="json"),
+            }
+        )
+
+    @property
+    def source(self) -> Path:
+        """The file of source digests."""
+        return RESULTS / "sources" / "benchmarks" / self.key / f"{self.selection_name}.json"
 
     @property
     def snapshot(self) -> Path:
@@ -163,6 +178,48 @@ class Study:
             for plan in self.shards.values()
             if plan.folder not in present
         ]
+
+    @property
+    def analysis_parameters(self) -> str:
+        """The parameters of the leaderboard analysis."""
+        return canonical_json(
+            {
+                "study": self.config.study,
+                "shards": [plan.folder.as_posix() for plan in self.present],
+                "analysis": self.config.analysis.model_dump(),
+                "absent": self.absent,
+            }
+        )
+
+    def figure_parameters(self, figure: str) -> str:
+        """The parameters of one figure's rule."""
+        return canonical_json({"figure": figure, "study": self.name})
+
+    @property
+    def report_parameters(self) -> str:
+        """The parameters of the report's rule."""
+        return canonical_json(
+            {
+                "study": self.name,
+                "report": self.config.report.model_dump(),
+                "absent": self.absent,
+                "licences": {run.key: run.spec.licence for run in self.benchmarks},
+            }
+        )
+
+    def source_parameters(self, key: str) -> str:
+        """The parameters of the rule that fetches model `key`: its pin, not how it is run."""
+        model = self.model(key).model_dump(mode="json", exclude={"dtype", "gpus", "memory_mb"})
+        return canonical_json({"model": model})
+
+    def model_source(self, key: str) -> Path:
+        """The file of digests of model `key`; its name follows the pin."""
+        pin = digest(self.model(key).source.model_dump(mode="json"), length=12)
+        return RESULTS / "sources" / "models" / key / f"{pin}.json"
+
+    def gpus(self, key: str) -> int:
+        """GPUs that a job of model `key` asks the scheduler for."""
+        return 0 if self.config.runtime.device in ("cpu", "mps") else self.model(key).gpus
 
     def model(self, key: str) -> ModelSpec:
         """Return the model named `key`."""

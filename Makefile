@@ -1,0 +1,50 @@
+# Two commands: `make run` (the study, end to end) and `make test`.
+# Without a GPU, give pip PyTorch's CPU index (README): make run PIP_ARGS="--extra-index-url …"
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV ?= .venv
+PIP_ARGS ?=
+CORES ?= $(shell nproc 2>/dev/null || echo 2)
+CONFIG ?= config/config.yaml
+LOCK := envs/locks/py311.txt
+BIN := $(VENV)/bin
+export PATH := $(abspath $(BIN)):$(PATH)
+
+.PHONY: run test test-all lint figure report-zip schemas clean-venv
+
+$(VENV)/.ready: $(LOCK) pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: Python >= 3.11 is needed; set PYTHON=…" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet $(PIP_ARGS) -r $(LOCK)
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+run: $(VENV)/.ready
+	@assay reconcile --configfile $(CONFIG)
+	snakemake --cores $(CORES) --configfile $(CONFIG) --quiet rules $(ARGS)
+	@assay summary --configfile $(CONFIG)
+
+# make figure NAME=rank_volatility
+figure: $(VENV)/.ready
+	snakemake --cores $(CORES) --configfile $(CONFIG) --quiet rules plot_$(NAME)
+
+report-zip: $(VENV)/.ready
+	snakemake --configfile $(CONFIG) --report report.zip
+
+lint: $(VENV)/.ready
+	ruff format --check .
+	ruff check .
+	mypy
+	snakefmt --check Snakefile workflow
+	snakemake --lint
+
+test: lint
+	pytest -m "not slow"
+
+test-all: lint
+	pytest
+
+schemas: $(VENV)/.ready
+	assay schema

@@ -1,0 +1,59 @@
+"""Ask one model one benchmark's items under every configuration of the grid."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.benchmarks.snapshot import read_snapshot
+from assay.core.cache import cache_root
+from assay.core.command import run_command
+from assay.core.files import read_json
+from assay.core.spec import ModelSpec
+from assay.grid.collect import collect
+from assay.grid.job import job_of, load_backend
+from assay.models.render import Renderer
+
+
+def main(arguments: argparse.Namespace) -> Sequence[Path]:
+    """Collect the shard; the journal in its folder makes this resumable."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    snapshot = read_snapshot(arguments.snapshot)
+    model = read_json(arguments.model)
+    folder = cache_root() / model["folder"]
+    job = job_of(
+        arguments.spec,
+        items=snapshot.items,
+        snapshot=snapshot.provenance(),
+        digests=model["digests"],
+        code=arguments.code,
+    )
+    spec = ModelSpec.model_validate_json(json.dumps(json.loads(arguments.spec)["model"]))
+    collect(
+        job,
+        arguments.out,
+        Renderer(folder, spec),
+        lambda: load_backend(
+            arguments.spec,
+            folder,
+            device=arguments.device,
+            threads=arguments.threads,
+            gpus=arguments.gpus,
+        ),
+    )
+    return []
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--snapshot", type=Path, required=True, help="folder of the snapshot")
+    parser.add_argument("--model", type=Path, required=True, help="digest file of the model")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the shard")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
+    parser.add_argument("--threads", type=int, default=2, help="CPU threads")
+    parser.add_argument("--gpus", type=int, help="GPUs granted by the scheduler")
+    sys.exit(run_command(main, parser))

@@ -1,0 +1,129 @@
+"""The `assay` command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.config import load_study
+from assay.core.cache import cache_root
+from assay.core.errors import AssayError
+from assay.core.files import read_json
+
+app = typer.Typer(
+    help="Is a leaderboard difference real, why does a model fail, which change to deploy?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+snapshot_app = typer.Typer(help="Frozen benchmark items.", no_args_is_help=True)
+app.add_typer(snapshot_app, name="snapshot")
+
+ConfigFiles = Annotated[
+    list[Path],
+    typer.Option("--configfile", help="run file; later ones are laid over earlier ones"),
+]
+_DEFAULT = [Path("config/config.yaml")]
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Print an error as one line and leave with status 1."""
+    try:
+        yield
+    except AssayError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise typer.Exit(1) from error
+
+
+def _files(files: list[Path]) -> list[Path]:
+    return files if files[:1] == _DEFAULT else [*_DEFAULT, *files]
+
+
+@app.command()
+def summary(configfile: ConfigFiles = _DEFAULT) -> None:
+    """Print a study's three main sentences and where its report is."""
+    with _clear_errors():
+        study = load_study(*_files(configfile))
+        numbers = read_json(study.folder / "leaderboard.json")
+        print(
+            f"\n{study.config.study}: {len(study.models)} models × {len(study.benchmarks)} "
+            f"benchmarks\n"
+        )
+        for sentence in numbers["sentences"][:3]:
+            print(f"  • {sentence['text']}")
+        print(f"\nReport: {study.folder / 'report' / 'index.html'}")
+
+
+@app.command()
+def reconcile(configfile: ConfigFiles = _DEFAULT) -> None:
+    """Mark results as undone that were made with other code or parameters than the present."""
+    from assay.config.reconcile import reconcile as compare
+
+    with _clear_errors():
+        for path, reason in compare(load_study(*_files(configfile))):
+            print(f"stale: {path} ({reason}); it will be made anew")
+
+
+@app.command()
+def pin(
+    repo: Annotated[str, typer.Argument(help="hub repository, such as allenai/ai2_arc")],
+    kind: Annotated[str, typer.Option(help="model or dataset")] = "dataset",
+    revision: Annotated[str, typer.Option(help="branch or tag to resolve")] = "main",
+) -> None:
+    """Print the commit that a branch or tag of a hub repository points to now."""
+    from assay.benchmarks.sources.hub import resolve_revision
+
+    with _clear_errors():
+        print(resolve_revision(repo, kind, revision))
+
+
+@app.command()
+def schema(
+    folder: Annotated[Path, typer.Argument(help="where the schemas lie")] = Path(
+        "workflow/schemas"
+    ),
+) -> None:
+    """Write the JSON Schemas of run files, registries, records and results."""
+    from assay.cli.schemas import write_schemas
+
+    with _clear_errors():
+        for path in write_schemas(folder):
+            print(path)
+
+
+@snapshot_app.command("show")
+def snapshot_show(folder: Annotated[Path, typer.Argument(help="snapshot folder")]) -> None:
+    """Say what a snapshot holds and where it came from."""
+    from assay.benchmarks.snapshot import describe, read_snapshot
+
+    with _clear_errors():
+        print(describe(read_snapshot(folder)))
+
+
+@snapshot_app.command("verify")
+def snapshot_verify(
+    folders: Annotated[list[Path], typer.Argument(help="snapshot folders")],
+) -> None:
+    """Check that snapshots are byte for byte what their manifests say."""
+    from assay.benchmarks.snapshot import read_snapshot
+
+    with _clear_errors():
+        for folder in folders:
+            snapshot = read_snapshot(folder)
+            print(f"{folder}: {len(snapshot.items)} items, as the manifest says")
+
+
+@app.command("cache")
+def cache() -> None:
+    """Print the folder of downloads and converted weights."""
+    print(cache_root())
+
+
+if __name__ == "__main__":
+    app()

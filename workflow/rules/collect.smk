@@ -1,0 +1,35 @@
+rule collect:
+    input:
+        script="scripts/collect.py",
+        items=lambda w: f"{plan(w).benchmark.snapshot}/seal.json",
+        model=lambda w: str(STUDY.model_source(w.model)),
+    output:
+        records=ensure(
+            "results/records/{model}/{benchmark}/{run}/records.jsonl", non_empty=True
+        ),
+        prompts="results/records/{model}/{benchmark}/{run}/prompts.parquet",
+        manifest="results/records/{model}/{benchmark}/{run}/manifest.json",
+    log:
+        "results/logs/collect/{model}.{benchmark}.{run}.log",
+    benchmark:
+        "results/benchmarks/collect/{model}.{benchmark}.{run}.tsv"
+    conda:
+        "../../envs/hf.yaml"
+    threads: STUDY.config.runtime.threads
+    resources:
+        gpu=lambda w: STUDY.gpus(w.model),
+        mem_mb=lambda w: STUDY.model(w.model).memory_mb,
+        runtime=STUDY.config.runtime.minutes,
+    params:
+        snapshot=lambda w: str(plan(w).benchmark.snapshot),
+        folder=lambda w: str(plan(w).folder),
+        spec=lambda w: plan(w).parameters,
+        code=code("collect.py"),
+        device=STUDY.config.runtime.device,
+    message:
+        "Asking {wildcards.model} the items of {wildcards.benchmark} (run {wildcards.run})"
+    shell:
+        "python {input.script} --snapshot {params.snapshot:q} --verify {input.items:q}"
+        " --model {input.model:q} --out {params.folder:q} --device {params.device}"
+        " --threads {threads} --gpus {resources.gpu}"
+        " --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"

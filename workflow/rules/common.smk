@@ -1,0 +1,49 @@
+"""The study that this run is about, and the parameters that every rule is given."""
+
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from assay.config import FIGURES, TABLES, code_digest, local_files, resolve
+from assay.core.errors import AssayError
+
+
+def _study():
+    try:
+        return resolve(config, where="config", registries=Path("config"))
+    except AssayError as error:
+        # Without a traceback: the message names the key and what is allowed.
+        raise WorkflowError(str(error)) from None
+
+
+STUDY = _study()
+S = str(STUDY.folder)
+OFFLINE = "--offline" if STUDY.config.offline else ""
+
+
+wildcard_constraints:
+    model=r"[A-Za-z0-9][A-Za-z0-9._-]*",
+    benchmark=r"[A-Za-z0-9][A-Za-z0-9._-]*",
+    selection=r"[A-Za-z0-9_-]+",
+    run=r"[0-9a-f]{12}",
+    figure=r"[a-z_]+",
+
+
+def code(script):
+    """Digest of a rule's script and of everything in the package that it imports."""
+    return code_digest(Path("scripts", script))
+
+
+def plan(wildcards):
+    """The shard that the wildcards of a path name."""
+    return STUDY.shards[wildcards.model, wildcards.benchmark, wildcards.run]
+
+
+def model_files(wildcards):
+    """A user's own model folder, as input: its content decides."""
+    return local_files(STUDY.model(wildcards.model).source)
+
+
+def item_files(wildcards):
+    """A user's own items file, as input."""
+    return local_files(STUDY.benchmark(wildcards.benchmark).spec.source)
