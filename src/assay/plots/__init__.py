@@ -1,0 +1,1 @@
+"""Paper figures: functions of the analysis tables that return a matplotlib figure."""

@@ -1,0 +1,187 @@
+"""Every figure at one, three and twelve models: legible, whole, and the same bytes each time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from assay.core.errors import AnalysisError
+from assay.plots.accuracy_band import accuracy_band
+from assay.plots.axis_survival import axis_survival
+from assay.plots.fragile_gap import fragile_gap
+from assay.plots.position_preference import position_preference
+from assay.plots.rank_volatility import rank_volatility
+from assay.plots.style import SMALL, WIDTH
+
+Tables = dict[str, pd.DataFrame]
+NOTE = "synthetic data: no language model was asked"
+FIGURES: dict[str, tuple[Callable[..., Figure], tuple[str, ...]]] = {
+    "accuracy_band": (accuracy_band, ("band", "accuracy")),
+    "axis_survival": (axis_survival, ("band",)),
+    "fragile_gap": (fragile_gap, ("pairs",)),
+    "rank_volatility": (rank_volatility, ("ranks", "accuracy")),
+    "position_preference": (position_preference, ("slots", "band")),
+}
+each_figure = pytest.mark.parametrize("name", FIGURES)
+
+
+def draw(name: str, tables: Tables, **keywords: str) -> Figure:
+    function, needed = FIGURES[name]
+    return function(*(tables[table] for table in needed), **keywords)
+
+
+def shown_texts(figure: Figure) -> list[tuple[Text, tuple[float, float, float, float]]]:
+    """Return each visible text with its box in points from the lower left corner."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    scale = 72 / figure.dpi
+    found = []
+    for text in figure.findobj(Text):
+        if text.get_visible() and text.get_text().strip():
+            box = text.get_window_extent(renderer)
+            found.append((text, tuple(scale * value for value in box.extents)))
+    return found
+
+
+def collisions(figure: Figure) -> list[tuple[str, str]]:
+    pairs = []
+    for (a, p), (b, q) in combinations(shown_texts(figure), 2):
+        wide = min(p[2], q[2]) - max(p[0], q[0])
+        high = min(p[3], q[3]) - max(p[1], q[1])
+        if wide > 0.3 and high > 0.3:
+            pairs.append((a.get_text(), b.get_text()))
+    return pairs
+
+
+@each_figure
+def test_no_text_overlaps_or_is_cut_off(name: str, tables: Tables) -> None:
+    figure = draw(name, tables, note=NOTE)
+    height = figure.get_figheight() * 72
+    texts = shown_texts(figure)
+    assert figure.get_figwidth() * 72 == pytest.approx(WIDTH)
+    assert collisions(figure) == []
+    outside = [
+        text.get_text()
+        for text, (x0, y0, x1, y1) in texts
+        if x0 < -0.2 or y0 < -0.2 or x1 > WIDTH + 0.2 or y1 > height + 0.2
+    ]
+    assert outside == []
+    assert min(text.get_fontsize() for text, _ in texts) >= SMALL
+    assert NOTE in [text.get_text() for text, _ in texts]
+
+
+def test_the_overlap_check_sees_an_overlap() -> None:
+    figure = Figure(figsize=(WIDTH / 72, 1))
+    figure.text(0.1, 0.5, "one text")
+    figure.text(0.12, 0.5, "another")
+    assert collisions(figure) == [("one text", "another")]
+
+
+def test_every_model_is_named_once_and_names_stay_distinct(tables: Tables) -> None:
+    models = list(tables["band"]["model"])
+    texts = [text.get_text() for text, _ in shown_texts(draw("accuracy_band", tables))]
+    short = [name for name in models if len(name) < 30]
+    assert [texts.count(name) for name in short] == [1] * len(short)
+    cut = [text for text in texts if "…" in text]
+    assert len(set(cut)) == len(cut)
+
+
+def test_bands_show_the_numbers_of_the_table(tables: Tables) -> None:
+    panel = draw("accuracy_band", tables).axes[0]
+    bars = sorted((bar.get_x(), bar.get_width()) for bar in panel.patches)
+    band = tables["band"]
+    expected = sorted(zip(band["min"], band["max"] - band["min"], strict=True))
+    np.testing.assert_allclose(bars, expected)
+
+
+def test_gap_parts_add_up_to_what_is_drawn(tables: Tables) -> None:
+    pairs = tables["pairs"]
+    if pairs.empty:
+        texts = [text.get_text() for text, _ in shown_texts(draw("fragile_gap", tables))]
+        assert any("no pair" in text for text in texts)
+        return
+    panel = draw("fragile_gap", tables).axes[0]
+    drawn = sum(bar.get_width() for bar in panel.patches)
+    assert drawn == pytest.approx(pairs["gap"].sum())
+
+
+def test_only_adjacent_pairs_are_drawn(tables: Tables) -> None:
+    pairs = tables["pairs"]
+    distant = pairs.assign(adjacent=False)
+    doubled = pd.concat([pairs, distant], ignore_index=True)
+    figure = draw("fragile_gap", {**tables, "pairs": doubled})
+    assert len(figure.axes[0].patches if figure.axes else []) == 2 * len(pairs)
+
+
+def test_slots_pool_benchmarks_by_count(tables: Tables) -> None:
+    slots = tables["slots"]
+    other = slots.assign(benchmark="mmlu", chosen=0, gold=0)
+    both = {**tables, "slots": pd.concat([slots, other], ignore_index=True)}
+    one, two = (
+        sum(-bar.get_height() for panel in draw("position_preference", t, note=NOTE).axes
+            for bar in panel.patches) for t in (tables, both)
+    )  # fmt: skip
+    assert two < one  # the same answers among twice as many items
+
+
+def test_a_rank_that_is_missing_is_left_open(tables: Tables) -> None:
+    full = len(draw("rank_volatility", tables).axes[0].patches)
+    ranks = tables["ranks"].iloc[1:]
+    assert len(draw("rank_volatility", {**tables, "ranks": ranks}).axes[0].patches) == full - 1
+
+
+@each_figure
+def test_a_missing_column_fails_by_name(name: str, tables: Tables) -> None:
+    _, needed = FIGURES[name]
+    broken = {**tables, needed[0]: tables[needed[0]].drop(columns="model", errors="ignore")}
+    broken[needed[0]] = broken[needed[0]].drop(columns="better", errors="ignore")
+    with pytest.raises(AnalysisError, match="no column (model|better)"):
+        draw(name, broken)
+
+
+def test_an_unknown_benchmark_fails_with_the_known_ones(tables: Tables) -> None:
+    with pytest.raises(AnalysisError, match="choose one of: all"):
+        draw("accuracy_band", tables, benchmark="arc")
+
+
+@pytest.mark.parametrize("tables", [3], indirect=True)
+@each_figure
+def test_scripts_write_the_same_bytes_in_every_process(
+    name: str, tmp_path: Path, project: Path, tables: Tables
+) -> None:
+    for key, table in tables.items():
+        table.to_parquet(tmp_path / f"{key}.parquet")
+    written = []
+    for turn in ("1", "2"):
+        pdf, png = tmp_path / f"{turn}.pdf", tmp_path / f"{turn}.png"
+        subprocess.run(
+            [sys.executable, str(project / "scripts" / f"plot_{name}.py"), "--tables",
+             str(tmp_path), "--pdf", str(pdf), "--png", str(png), "--note", NOTE],
+            check=True, env={**os.environ, "PYTHONHASHSEED": turn},
+        )  # fmt: skip
+        written.append((pdf.read_bytes(), png.read_bytes()))
+    assert written[0] == written[1]
+    assert b"CreationDate" not in written[0][0]
+
+
+def test_a_script_without_tables_says_which_file_it_lacks(tmp_path: Path, project: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(project / "scripts/plot_axis_survival.py"), "--tables", str(tmp_path),
+         "--pdf", str(tmp_path / "x.pdf"), "--png", str(tmp_path / "x.png")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "band.parquet: the table is missing" in done.stderr
+    assert not (tmp_path / "x.pdf").exists()
