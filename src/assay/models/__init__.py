@@ -1,0 +1,1 @@
+"""Models: identity, files, rendering, the batch plan, and the runtimes that answer."""

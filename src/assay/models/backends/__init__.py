@@ -1,0 +1,1 @@
+"""Runtimes: each gives the `Model` protocol of `assay.core.model`."""

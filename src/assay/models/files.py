@@ -1,0 +1,137 @@
+"""The files of a model folder: what they are, their digests, and what its configuration says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from assay.core.errors import ModelError
+from assay.core.files import read_json
+from assay.core.identity import digest, sha256_file, sha256_text
+
+#: Written beside converted or verified weights: sha256 and size of every file of the folder.
+DIGESTS = "digests.json"
+#: Tokenizer files by name, in whatever subset a model ships them.
+TOKENIZER_FILES = (
+    "added_tokens.json",
+    "merges.txt",
+    "special_tokens_map.json",
+    "spiece.model",
+    "tekken.json",
+    "tokenizer.json",
+    "tokenizer.model",
+    "tokenizer_config.json",
+    "vocab.json",
+    "vocab.txt",
+)
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """Return the safetensors files of a model folder, by name.
+
+    Raises
+    ------
+    ModelError
+        If there is none: pickled weights can run code when they are loaded and are not read.
+    """
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise ModelError(
+            "the folder holds no *.safetensors weights.",
+            where=folder,
+            fix="save the model with save_pretrained; pickled checkpoints are not loaded.",
+        )
+    return files
+
+
+def model_digest(folder: Path, *, weights: bool = True) -> dict[str, str]:
+    """Return one digest each for the weights (configuration included), tokenizer and template.
+
+    Parameters
+    ----------
+    folder : Path
+        A model folder. Digests recorded in its ``digests.json`` are used where their sizes agree.
+    weights : bool
+        Whether to digest the weights, which takes a second a gigabyte where none is recorded.
+
+    Returns
+    -------
+    dict of str to str
+        Keys "weights" (if asked), "tokenizer", "template" ("" digest where there is none).
+    """
+    recorded = recorded_digests(folder)
+    names = {file.name for file in folder.iterdir() if file.is_file()}
+    parts = {"tokenizer": sorted(names & set(TOKENIZER_FILES))}
+    if weights:
+        extra = {"config.json", "generation_config.json"} & names
+        parts["weights"] = sorted({file.name for file in weight_files(folder)} | extra)
+    found = {
+        part: digest({n: recorded.get(n) or sha256_file(folder / n) for n in members})
+        for part, members in parts.items()
+    }
+    return found | {"template": sha256_text(chat_template(folder))}
+
+
+def recorded_digests(folder: Path) -> dict[str, str]:
+    """Return the recorded sha256 of each file of `folder`, after checking the sizes.
+
+    Raises
+    ------
+    ModelError
+        If a recorded file is missing or its size has changed.
+    """
+    path = folder / DIGESTS
+    if not path.exists():
+        return {}
+    recorded: dict[str, dict[str, Any]] = read_json(path)
+    for name, entry in recorded.items():
+        file = folder / name
+        size = file.stat().st_size if file.exists() else None
+        if size != entry["bytes"]:
+            state = "missing" if size is None else f"{size} bytes instead of {entry['bytes']}"
+            raise ModelError(
+                f"a file of the model is altered: {state}.",
+                where=file,
+                fix=f"delete {folder} and fetch the model again.",
+            )
+    return {name: entry["sha256"] for name, entry in recorded.items()}
+
+
+def chat_template(folder: Path) -> str:
+    """Return the chat template text of a model folder, "" where there is none."""
+    separate = folder / "chat_template.jinja"
+    if separate.exists():
+        return separate.read_text("utf-8")
+    config = folder / "tokenizer_config.json"
+    template = read_json(config).get("chat_template") if config.exists() else None
+    if isinstance(template, list):  # several named templates
+        template = next((t["template"] for t in template if t["name"] == "default"), None)
+    return template or ""
+
+
+def text_config(folder: Path) -> dict[str, Any]:
+    """Return the part of ``config.json`` that describes the language model.
+
+    Raises
+    ------
+    ModelError
+        If the folder has no ``config.json``.
+    """
+    path = folder / "config.json"
+    if not path.exists():
+        raise ModelError(
+            "the folder holds no config.json.",
+            where=folder,
+            fix="point to a folder written by save_pretrained.",
+        )
+    config: dict[str, Any] = read_json(path)
+    return config.get("text_config") or config
+
+
+def max_length(folder: Path) -> int | None:
+    """Return the most tokens (prompt and answer) the model has positions for, None if unbounded."""
+    config = text_config(folder)
+    for name in ("max_position_embeddings", "n_positions", "max_sequence_length"):
+        if isinstance(config.get(name), int):
+            return int(config[name])
+    return None

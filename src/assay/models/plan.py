@@ -1,0 +1,252 @@
+"""The batch plan of a shard: which requests share a prefix and which are computed together.
+
+The work of an evaluation is prefill, and the prompts of one item repeat each other: every order
+and format of a question opens with the same stem. The plan groups requests by the token prefix
+they share, so that a backend computes it once and branches, and fills batches up to a budget of
+padded tokens. It is a pure function of the set of requests: the order in which they are given does
+not matter, and a resumed shard repeats the same batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from assay.core.errors import ModelError
+from assay.core.model import Batch, Request
+
+#: Cached positions that weigh as much as one forwarded token when a batch is filled. A row that
+#: branches from a long prefix forwards few tokens but holds the whole prefix in memory.
+SLOTS_PER_TOKEN = 8
+
+Tokens = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """Prompt tokens of a shard under three ways to compute it.
+
+    Attributes
+    ----------
+    naive : int
+        Every request alone, nothing shared.
+    planned : int
+        Shared prefixes once, no padding counted.
+    padded : int
+        What the planned batches forward, padding included.
+    """
+
+    naive: int
+    planned: int
+    padded: int
+
+
+def forwarded(request: Request) -> Tokens:
+    """Return the tokens that are run through the model: all but a last scored one."""
+    return request.context + (request.continuation or ())[:-1]
+
+
+def common_prefix(sequences: Sequence[Tokens]) -> int:
+    """Return the length of the longest common prefix of all `sequences`."""
+    return _common(min(sequences), max(sequences))
+
+
+def prefix_length(group: Sequence[Request]) -> int:
+    """Return how many leading tokens a group takes from one cache; 0 for a group of one.
+
+    The last context token is never shared: its own forward gives the first wanted logit.
+    """
+    if len(group) == 1:
+        return 0
+    limit = min(len(request.context) for request in group) - 1
+    return min(limit, common_prefix([forwarded(request) for request in group]))
+
+
+def plan_batches(
+    requests: Sequence[Request], *, token_budget: int, share: bool = True, new_tokens: int = 0
+) -> list[Batch]:
+    """Plan all requests of a shard.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        The whole shard. Its order does not matter.
+    token_budget : int
+        Most padded tokens that one batch forwards (prefixes + suffixes + new tokens, by row).
+        A request that is longer alone still gets a batch of its own.
+    share : bool
+        Whether requests of one `group` may branch from a common prefix.
+    new_tokens : int
+        Tokens that each generation may add, counted in the budget.
+
+    Returns
+    -------
+    list of Batch
+        Every request exactly once; longest first, then by id.
+
+    Raises
+    ------
+    ModelError
+        If two requests have the same id, or a context is empty.
+
+    Examples
+    --------
+    >>> ask = [Request("a", "item", (1, 2, 3)), Request("b", "item", (1, 2, 4))]
+    >>> [[r.id for r in batch.requests] for batch in plan_batches(ask, token_budget=64)]
+    [['a', 'b']]
+    """
+    _check(requests)
+    batches: list[Batch] = []
+    for kind in ("generate", "score"):
+        asked = [r for r in requests if (r.continuation is None) == (kind == "generate")]
+        extra = new_tokens if kind == "generate" else 0
+        groups = _share(asked) if share else [(request,) for request in asked]
+        pieces = [p for group in groups for p in _split(group, token_budget, extra)]
+        pieces.sort(key=_order)
+        batches += [Batch(kind, tuple(g)) for g in _fill(pieces, token_budget, extra)]
+    return batches
+
+
+def token_counts(requests: Sequence[Request], batches: Sequence[Batch]) -> TokenCounts:
+    """Count the prompt tokens of `requests` computed one by one and by `batches`."""
+    planned = padded = 0
+    for batch in batches:
+        shapes = [_Shape.of(group) for group in batch.groups]
+        planned += sum(shape.prefix for shape in shapes)
+        planned += sum(
+            len(forwarded(request)) - shape.prefix
+            for shape, group in zip(shapes, batch.groups, strict=True)
+            for request in group
+        )
+        padded += _merge(shapes).forwarded
+    return TokenCounts(sum(len(forwarded(r)) for r in requests), planned, padded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """Padded size of groups that are computed side by side."""
+
+    groups: int
+    rows: int
+    prefix: int
+    suffix: int
+
+    @classmethod
+    def of(cls, group: Sequence[Request]) -> _Shape:
+        prefix = prefix_length(group)
+        longest = max(len(forwarded(request)) for request in group)
+        return cls(1, len(group), prefix, longest - prefix)
+
+    @property
+    def forwarded(self) -> int:
+        return self.groups * self.prefix + self.rows * self.suffix
+
+    def cost(self, new_tokens: int) -> int:
+        slots = self.rows * (self.prefix + self.suffix + new_tokens)
+        return max(self.forwarded + self.rows * new_tokens, slots // SLOTS_PER_TOKEN)
+
+
+def _merge(shapes: Iterable[_Shape]) -> _Shape:
+    merged = list(shapes)
+    return _Shape(
+        sum(shape.groups for shape in merged),
+        sum(shape.rows for shape in merged),
+        max(shape.prefix for shape in merged),
+        max(shape.suffix for shape in merged),
+    )
+
+
+def _check(requests: Sequence[Request]) -> None:
+    seen: set[str] = set()
+    for request in requests:
+        if request.id in seen:
+            raise ModelError(
+                "two requests have the same id, so an outcome could not be told from the other.",
+                where=request.id,
+                fix="give every request of a shard its own id.",
+            )
+        if not request.context or request.continuation == ():
+            raise ModelError(
+                "a request has no context, or no token to score.",
+                where=request.id,
+                fix="report it as a status of its own; there is nothing to ask a model.",
+            )
+        seen.add(request.id)
+
+
+def _common(a: Tokens, b: Tokens) -> int:
+    """Return the length of the longest common prefix of two token sequences."""
+    for position, (x, y) in enumerate(zip(a, b, strict=False)):
+        if x != y:
+            return position
+    return min(len(a), len(b))
+
+
+def _share(requests: Sequence[Request]) -> list[tuple[Request, ...]]:
+    """Cut every named group where its token trie makes that cheaper."""
+    if not requests:
+        return []
+    ordered = sorted(requests, key=lambda r: (r.group, forwarded(r), r.id))
+    everywhere = common_prefix([forwarded(request) for request in requests])
+    shared: list[tuple[Request, ...]] = []
+    for _, members in groupby(ordered, key=lambda r: r.group):
+        shared += _cut(list(members), everywhere)[1]
+    return shared
+
+
+def _cut(members: list[Request], everywhere: int) -> tuple[int, list[tuple[Request, ...]]]:
+    """Return (tokens saved, groups) of the best cut of `members`, sorted by their tokens.
+
+    One shared prefix of depth d for n members saves (n - 1) d tokens; cutting at the first branch
+    of their trie may save more below it. The prefix that the whole shard shares (a system turn,
+    few-shot examples) counts for nothing: a backend computes it once for a batch in any case.
+    """
+    if len(members) == 1:
+        return 0, [tuple(members)]
+    depth = prefix_length(members)
+    together = (len(members) - 1) * max(depth - everywhere, 0)
+    tokens = [forwarded(member) for member in members]
+    links = [_common(a, b) for a, b in zip(tokens, tokens[1:], strict=False)]
+    cuts = [i + 1 for i, link in enumerate(links) if link == min(links)]
+    saved, groups = 0, []
+    for start, stop in zip([0, *cuts], [*cuts, len(members)], strict=True):
+        below, parts = _cut(members[start:stop], everywhere)
+        saved += below
+        groups += parts
+    return (saved, groups) if saved > together else (together, [tuple(members)])
+
+
+def _split(group: tuple[Request, ...], budget: int, new_tokens: int) -> list[tuple[Request, ...]]:
+    """Cut a group that alone exceeds the budget into consecutive pieces that fit."""
+    pieces: list[tuple[Request, ...]] = []
+    piece: tuple[Request, ...] = ()
+    for request in group:
+        if piece and _Shape.of((*piece, request)).cost(new_tokens) > budget:
+            pieces.append(piece)
+            piece = ()
+        piece = (*piece, request)
+    return [*pieces, piece]
+
+
+def _order(group: tuple[Request, ...]) -> tuple[int, int, str]:
+    """Sort by what is padded most: the suffix of every row, then the prefix, then the id."""
+    shape = _Shape.of(group)
+    return -shape.suffix, -shape.prefix, min(request.id for request in group)
+
+
+def _fill(
+    pieces: Sequence[tuple[Request, ...]], budget: int, new_tokens: int
+) -> list[list[tuple[Request, ...]]]:
+    """Fill batches in order, each up to the budget."""
+    batches: list[list[tuple[Request, ...]]] = []
+    size: _Shape | None = None
+    for piece in pieces:
+        shape = _Shape.of(piece)
+        grown = shape if size is None else _merge([size, shape])
+        if size is None or grown.cost(new_tokens) > budget:
+            batches.append([])
+            grown = shape
+        batches[-1].append(piece)
+        size = grown
+    return batches

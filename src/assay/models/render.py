@@ -1,0 +1,220 @@
+"""From words to the exact text and token ids a model is asked with; no weights needed."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.core.errors import ModelError
+from assay.core.identity import sha256_text
+from assay.core.spec import ModelSpec
+from assay.models.files import max_length, model_digest
+
+Thinking = Literal["off", "unsupported", "on"]
+Message = Mapping[str, str]
+
+#: The day that a template which prints today's date is told it is: a prompt must not change at
+#: midnight. It is the date that Llama 3's own template falls back to.
+FIXED_DATE = datetime.date(2024, 7, 26)
+#: Names under which templates take their switch for thinking.
+THINKING_FLAGS = ("enable_thinking", "thinking")
+
+_WORDS = "\ue000assay\ue000"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A prompt as it is sent.
+
+    Attributes
+    ----------
+    text : str
+        After the chat template, special tokens spelt out; a leading BOS that the tokenizer adds
+        is in `token_ids` only.
+    token_ids : tuple of int
+        With exactly one leading BOS where the tokenizer adds one.
+    sha256 : str
+        Of `text`.
+    thinking : {"off", "unsupported", "on"}
+        Whether the prompt asks the model not to think aloud, read off the rendered text.
+    """
+
+    text: str
+    token_ids: tuple[int, ...]
+    sha256: str
+    thinking: Thinking
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A stem and a continuation to score, as tokens.
+
+    Attributes
+    ----------
+    boundary : bool
+        The tokens of the joined text do not extend the stem's: the context is their longest common
+        prefix and the continuation begins inside the stem.
+    """
+
+    context_ids: tuple[int, ...]
+    continuation_ids: tuple[int, ...]
+    boundary: bool
+
+
+class Renderer:
+    """The tokenizer and chat template of one model.
+
+    Parameters
+    ----------
+    folder : Path
+        A local model folder (`fetch_model`); nothing is downloaded.
+    spec : ModelSpec
+        Decides between chat template and plain text.
+
+    Raises
+    ------
+    ModelError
+        If `spec.chat` is "template" and the model has none.
+    """
+
+    def __init__(self, folder: Path, spec: ModelSpec):
+        from transformers import AutoTokenizer
+
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=spec.trust_remote_code
+        )
+        self._spec = spec
+        self._template: str | None = self._tokenizer.chat_template
+        if isinstance(self._template, dict):
+            self._template = self._template.get("default")
+        if spec.chat == "template" and not self._template:
+            raise ModelError(
+                "the model has no chat template.",
+                where=spec.key,
+                fix="set `chat: plain` in its registry entry to send the text as it is.",
+            )
+        self.bos: int | None = self._added_bos()
+        self.max_length: int | None = max_length(folder)
+        self._digests = model_digest(folder, weights=False)
+        self._flags = self._thinking_flags()
+
+    @property
+    def template_sha256(self) -> str | None:
+        """The sha256 of the chat template; None for a model that is asked with plain text."""
+        return sha256_text(self._template) if self._template and self._chats else None
+
+    @property
+    def tokenizer_sha256(self) -> str:
+        """One digest over the tokenizer's files."""
+        return self._digests["tokenizer"]
+
+    @property
+    def preamble(self) -> str:
+        """What the template puts before the user's words, a default system turn included."""
+        if not self._chats:
+            return ""
+        return self._apply([{"role": "user", "content": _WORDS}], {}).partition(_WORDS)[0]
+
+    @property
+    def _chats(self) -> bool:
+        return self._spec.chat == "template"
+
+    def render_chat(self, messages: Sequence[Message]) -> Rendered:
+        """Render a conversation for the model to answer.
+
+        The chat template is applied once and its own default system turn is kept. A model with
+        `chat: plain` gets the contents as they are, a blank line between turns.
+        """
+        if not self._chats:
+            return self.render_plain("\n\n".join(message["content"] for message in messages))
+        off: dict[str, bool | int | str] = {flag: False for flag in self._flags}
+        text = self._apply(messages, off | self._spec.template_arguments)
+        return self._rendered(text, self._thinking(messages, text))
+
+    def render_plain(self, text: str) -> Rendered:
+        """Render text as it is: no template, no turns."""
+        return self._rendered(text, "unsupported")
+
+    def encode_pair(self, stem: str, continuation: str) -> Pair:
+        """Tokenise a stem and its continuation so that the tokens are those of the joined text.
+
+        No continuation token (an empty option) is reported as an empty tuple for the caller to
+        record; it cannot be scored.
+        """
+        context = self._encode(stem)
+        whole = self._encode(stem + continuation)
+        if whole[: len(context)] == context and context:
+            return Pair(context, whole[len(context) :], False)
+        shared = 0
+        while shared < min(len(context), len(whole)) and context[shared] == whole[shared]:
+            shared += 1
+        # The first token of a text has no probability: one token of context is kept in any case.
+        shared = max(shared, 1)
+        return Pair(whole[:shared], whole[shared:] if continuation else (), True)
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """Return the text of generated tokens, special tokens left out."""
+        text: str = self._tokenizer.decode(
+            list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return text
+
+    def _rendered(self, text: str, thinking: Thinking) -> Rendered:
+        return Rendered(text, self._encode(text), sha256_text(text), thinking)
+
+    def _raw(self, text: str) -> tuple[int, ...]:
+        ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        return tuple(ids)
+
+    def _encode(self, text: str) -> tuple[int, ...]:
+        """Tokenise with one leading BOS where the tokenizer adds one, whoever wrote it first."""
+        ids = self._raw(text)
+        if self.bos is None:
+            return ids
+        start = 0
+        while start < len(ids) and ids[start] == self.bos:
+            start += 1
+        return (self.bos, *ids[start:])
+
+    def _added_bos(self) -> int | None:
+        """Return the id that the tokenizer itself puts in front of a text, if it does."""
+        bos: int | None = self._tokenizer.bos_token_id
+        ids = self._tokenizer("a")["input_ids"]
+        return bos if bos is not None and ids[:1] == [bos] != list(self._raw("a"))[:1] else None
+
+    def _apply(self, messages: Sequence[Message], arguments: Mapping[str, Any]) -> str:
+        text: str = self._tokenizer.apply_chat_template(
+            [dict(message) for message in messages],
+            chat_template=self._template,
+            tokenize=False,
+            add_generation_prompt=True,
+            date_string=FIXED_DATE.strftime("%d %b %Y"),
+            strftime_now=FIXED_DATE.strftime,
+            **arguments,
+        )
+        return text
+
+    def _thinking_flags(self) -> tuple[str, ...]:
+        from jinja2 import Environment, meta
+
+        if not self._chats or self._template is None:
+            return ()
+        environment = Environment(  # parsed only; nothing is rendered by it
+            extensions=["jinja2.ext.loopcontrols"], autoescape=False
+        )
+        names = meta.find_undeclared_variables(environment.parse(self._template))
+        return tuple(flag for flag in THINKING_FLAGS if flag in names)
+
+    def _thinking(self, messages: Sequence[Message], text: str) -> Thinking:
+        """Judge by the text: an open think tag is on; a flag that changes nothing is no switch."""
+        tail = text.rpartition("<think>")
+        if tail[1] and "</think>" not in tail[2]:
+            return "on"
+        wanted: dict[str, Any] = {flag: True for flag in self._flags}
+        if not wanted or self._apply(messages, self._spec.template_arguments | wanted) == text:
+            asked = any(self._spec.template_arguments.get(flag) for flag in self._flags)
+            return "on" if asked else "unsupported"
+        return "off"
