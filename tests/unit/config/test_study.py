@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from assay.config import FIGURES, Study, resolve
+from assay.core.errors import ConfigError
+from assay.leaderboard import TABLES as WRITTEN
+
+from assay.config import TABLES  # isort: skip
+
+
+@pytest.fixture
+def raw(project: Path) -> dict[str, Any]:
+    value: dict[str, Any] = yaml.safe_load((project / "config/config.yaml").read_text("utf-8"))
+    return value
+
+
+@pytest.fixture
+def study(raw: dict[str, Any], project: Path) -> Any:
+    def build(**changes: Any) -> Study:
+        config = copy.deepcopy(raw)
+        for path, value in changes.items():
+            place = config
+            *parents, last = path.split("__")
+            for parent in parents:
+                place = place[parent]
+            place[last] = value
+        return resolve(config, where="run.yaml", registries=project / "config")
+
+    return build
+
+
+def runs(study: Study) -> dict[tuple[str, str], str]:
+    return {(model, benchmark): run for model, benchmark, run in study.shards}
+
+
+def test_the_default_is_three_models_on_four_benchmarks(study: Any) -> None:
+    assert len(study().shards) == 12
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"decode__max_new_tokens": 9},
+        {"runtime__token_budget": 1024},
+        {"runtime__backend": "hf_local"},
+        {"runtime__threads": 1},
+        {"runtime__device": "cpu"},
+        {"analysis__alpha": 0.01},
+        {"report__title": "x"},
+    ],
+)
+def test_a_run_covers_what_decides_the_answers_and_nothing_else(study: Any, changes: Any) -> None:
+    decides = next(iter(changes)) in ("decode__max_new_tokens", "runtime__token_budget")
+    before, after = runs(study()), runs(study(**changes))
+    assert (before != after) == decides
+    assert not decides or not set(before.values()) & set(after.values())
+
+
+def test_dtype_moves_only_models_without_their_own(study: Any) -> None:
+    before, after = runs(study()), runs(study(runtime__dtype="float16"))
+    moved = {
+        model for model, benchmark in before if before[model, benchmark] != after[model, benchmark]
+    }
+    assert moved == {"smollm2-135m", "gemma3-270m"}
+
+
+def test_one_benchmark_changes_only_its_shards(study: Any, raw: dict[str, Any]) -> None:
+    benchmarks = copy.deepcopy(raw["benchmarks"])
+    benchmarks[1]["items"] = 7
+    before, after = runs(study()), runs(study(benchmarks=benchmarks))
+    moved = {
+        benchmark
+        for model, benchmark in before
+        if before[model, benchmark] != after[model, benchmark]
+    }
+    assert moved == {raw["benchmarks"][1]["key"]}
+
+
+def test_order_of_models_does_not_rename_a_study(study: Any, raw: dict[str, Any]) -> None:
+    swapped = study(models=list(reversed(raw["models"])))
+    assert swapped.name == study().name
+    assert runs(swapped) == runs(study())
+
+
+def test_two_item_counts_are_two_studies(study: Any, raw: dict[str, Any]) -> None:
+    assert study(models=raw["models"][:2]).name != study().name
+
+
+def test_parameters_hold_no_path_of_this_machine(study: Any) -> None:
+    built = study()
+    for plan in built.shards.values():
+        assert str(Path.home()) not in plan.parameters
+        assert json.loads(plan.parameters)["run"] == plan.run
+
+
+WRONG = [
+    ({"modles": []}, "unknown key 'modles' (did you mean 'models'?)"),
+    ({"models": ["smollm3"]}, "unknown model 'smollm3'"),
+    ({"models": []}, "models: "),
+    ({"models": ["smollm2-135m", "smollm2-135m"]}, "lists smollm2-135m more than once"),
+    ({"benchmarks": [{"key": "arc", "items": 3}]}, "Did you mean 'arc_"),
+    ({"benchmarks": [{"key": "mmlu", "items": 0}]}, "benchmarks.0.items: "),
+    ({"benchmarks": [{"key": "mmlu", "item": 3}]}, "did you mean 'items'?"),
+    ({"decode": {"max_new_tokens": "8"}}, "decode.max_new_tokens: "),
+    ({"runtime": {"backend": "vlm"}}, "'auto'"),
+    ({"runtime": {"dtype": "fp8"}}, "runtime.dtype: "),
+    ({"analysis": {"alpha": 5}}, "analysis.alpha: "),
+    ({"study": "records"}, "may not be called"),
+    ({"study": "../up"}, "study: "),
+    ({"grid": "none"}, "unknown grid 'none'"),
+    ({"define": {"models": {"x": {"family": "f"}}}, "models": ["x"]}, "x.source"),
+    (
+        {
+            "define": {
+                "models": {
+                    "x": {
+                        "family": "f",
+                        "licence": "MIT",
+                        "source": {"kind": "hub", "repo": "a/b", "revision": "main"},
+                    }
+                }
+            },
+            "models": ["x"],
+        },
+        "'main' is not a commit",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_a_wrong_run_file_is_one_clear_message(
+    raw: dict[str, Any], project: Path, change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        resolve(raw | change, where="run.yaml", registries=project / "config")
+    assert message in str(caught.value)
+
+
+def test_a_missing_key_is_named(raw: dict[str, Any], project: Path) -> None:
+    del raw["study"]
+    with pytest.raises(ConfigError, match="key 'study' is missing"):
+        resolve(raw, where="run.yaml", registries=project / "config")
+
+
+@pytest.mark.parametrize("name", ["smoke", "study", "paper"])
+def test_every_run_file_of_the_project_resolves(
+    project: Path, raw: dict[str, Any], name: str
+) -> None:
+    over = yaml.safe_load((project / f"config/{name}.yaml").read_text("utf-8"))
+    assert resolve(raw | over, where=name, registries=project / "config").shards
+
+
+def test_the_workflow_names_what_the_library_makes(project: Path) -> None:
+    assert set(TABLES) == set(WRITTEN)
+    scripts = {path.stem.removeprefix("plot_") for path in project.glob("scripts/plot_*.py")}
+    assert set(FIGURES) == scripts
