@@ -180,7 +180,7 @@ class Grid(_Strict):
 
 
 def labels_for(kind: LabelKind, options: int) -> tuple[str, ...]:
-    """Return the labels of `options` shown options: A, B, … or 1, 2, …
+    """Return the labels of `options` shown options, as in A, B, C or 1, 2, 3.
 
     Raises
     ------

@@ -51,7 +51,7 @@ def job_of(
     Parameters
     ----------
     snapshot : mapping
-        Provenance of the items: "sha256", "source", "licence".
+        Provenance of the items (`Snapshot.provenance`).
     digests : mapping
         Digests of weights, tokenizer and template.
     """
@@ -73,7 +73,7 @@ def job_of(
             "backend": engine,
         },
         facts={
-            "snapshot_sha256": snapshot["sha256"],
+            "snapshot_sha256": snapshot["items_sha256"],
             "spec": parameters,
             "code": code,
             "provenance": {
