@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from assay.plots.command import run_figure
+from assay.core.command import run_command
+from assay.plots.command import figure_parser, make_figure
 from assay.plots.position_preference import position_preference
 
+
+def main(arguments: argparse.Namespace) -> Sequence[Path]:
+    """Draw the figure."""
+    return make_figure(position_preference, ("slots", "band"), arguments)
+
+
 if __name__ == "__main__":
-    sys.exit(
-        run_figure(
-            position_preference,
-            ("slots", "band"),
-            "The share of answers in each slot beside the gold's share.",
-        )
-    )
+    sys.exit(run_command(main, figure_parser(__doc__)))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from assay.plots.command import run_figure
+from assay.core.command import run_command
+from assay.plots.command import figure_parser, make_figure
 from assay.plots.rank_volatility import rank_volatility
 
+
+def main(arguments: argparse.Namespace) -> Sequence[Path]:
+    """Draw the figure."""
+    return make_figure(rank_volatility, ("ranks", "accuracy"), arguments)
+
+
 if __name__ == "__main__":
-    sys.exit(
-        run_figure(
-            rank_volatility,
-            ("ranks", "accuracy"),
-            "The rank of each model under each configuration.",
-        )
-    )
+    sys.exit(run_command(main, figure_parser(__doc__)))
