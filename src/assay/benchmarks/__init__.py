@@ -1,0 +1,1 @@
+"""Items, snapshots and the sources they come from."""
