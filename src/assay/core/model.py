@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from assay.core.capability import Capability
 
@@ -90,6 +90,10 @@ class Model(Protocol):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What this runtime can give."""
+
+    @property
+    def stats(self) -> Any:
+        """A dataclass of what the model has done since it was loaded: seconds, tokens, memory."""
 
     def execute(self, batch: Batch, *, max_new_tokens: int) -> Sequence[Outcome]:
         """Answer every request of `batch` exactly once, in any order."""

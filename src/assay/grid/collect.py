@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -159,8 +159,7 @@ def _answer(
         tally.timed("write", started)
         tally.asked += len(entries)
         progress.advance(sum(request.length for request in batch.requests))
-    statistics: Mapping[str, Any] = getattr(model, "statistics", {})
-    return statistics
+    return asdict(model.stats)
 
 
 def _needed(grid: Grid) -> set[Capability]:
