@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from assay.benchmarks.adapters.draft import Draft
+from assay.benchmarks.adapters.draft import Content, Draft
 from assay.benchmarks.traps import plain
-
-Content = tuple[str, tuple[str, ...]]
-
-
-def content(draft: Draft) -> Content:
-    """Return what makes two items the same question: the texts, in any order of the options.
-
-    White space is collapsed; letter case is kept, since it may be the whole difference.
-    """
-    return plain(draft.question), tuple(sorted(map(plain, draft.options)))
 
 
 def clusters(drafts: Sequence[Draft]) -> dict[str, str]:
@@ -34,7 +24,7 @@ def clusters(drafts: Sequence[Draft]) -> dict[str, str]:
 
     first: dict[object, str] = {}
     for draft in drafts:
-        for tie in (content(draft), draft.group or None):
+        for tie in (draft.content, draft.group or None):
             if tie is None:
                 continue
             one, other = sorted(
@@ -56,8 +46,8 @@ def duplicate_flags(
     """
     same: dict[Content, list[Draft]] = defaultdict(list)
     for draft in drafts:
-        same[content(draft)].append(draft)
-    elsewhere = {split: {content(draft) for draft in found} for split, found in others.items()}
+        same[draft.content].append(draft)
+    elsewhere = {split: {draft.content for draft in found} for split, found in others.items()}
     flags: dict[str, tuple[str, ...]] = {}
     for key, twins in same.items():
         shared = [f"in_{split}" for split, contents in elsewhere.items() if key in contents]

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from assay.benchmarks.adapters.draft import Draft
-from assay.benchmarks.clusters import content
 from assay.benchmarks.spec import BenchmarkSpec, Selection
 from assay.core.errors import SnapshotError
 from assay.core.identity import sha256_text
@@ -61,8 +60,8 @@ def select(
 
 def pool_from(candidates: Sequence[Draft], items: Sequence[Draft], size: int) -> list[Draft]:
     """Return the first `size` candidates whose question is not among `items`."""
-    asked = {content(draft) for draft in items}
-    return [draft for draft in candidates if content(draft) not in asked][:size]
+    asked = {draft.content for draft in items}
+    return [draft for draft in candidates if draft.content not in asked][:size]
 
 
 def by_hash(drafts: Sequence[Draft], selection: Selection) -> list[Draft]:

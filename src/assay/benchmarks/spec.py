@@ -49,8 +49,10 @@ class BenchmarkSpec(_Strict):
     """
 
     key: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    name: str = Field(default="", pattern=r"^[A-Za-z0-9._-]*$", validate_default=True)
-    title: str = Field(default="", description="for people: tables and figures")
+    name: str = Field(default_factory=lambda data: data["key"], pattern=r"^[A-Za-z0-9._-]+$")
+    title: str = Field(
+        default_factory=lambda data: data["key"], description="for people: tables and figures"
+    )
     source: Pin
     split: Split = "test"
     adapter: AdapterName
@@ -87,14 +89,6 @@ class BenchmarkSpec(_Strict):
         if unknown := sorted(set(value) - set(FLAGS)):
             raise ValueError(f"unknown flags {unknown}; known are {sorted(FLAGS)}")
         return value
-
-    @model_validator(mode="before")
-    @classmethod
-    def _names_default_to_key(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "key" in data:
-            data = {**data, "name": data.get("name") or data["key"]}
-            data["title"] = data.get("title") or data["key"]
-        return data
 
     @model_validator(mode="after")
     def _truncation_is_truthfulqa(self) -> BenchmarkSpec:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from assay.benchmarks.item import check
 from assay.benchmarks.sources.rows import Location
+from assay.benchmarks.traps import plain
 from assay.core.errors import SnapshotError
 from assay.core.identity import digest
+
+Content = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,14 @@ class Draft:
     flags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     before: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def content(self) -> Content:
+        """What makes two items the same question: the texts, in any order of the options.
+
+        White space is collapsed; letter case is kept, since it may be the whole difference.
+        """
+        return plain(self.question), tuple(sorted(map(plain, self.options)))
 
     def cleaned(self) -> Draft:
         """Return the draft without outer white space, keeping what was there; check it.

