@@ -18,8 +18,11 @@ from assay.core.files import write_json
 def main(arguments: argparse.Namespace) -> Sequence[Path]:
     """Fetch and verify; write the digests of what was fetched."""
     spec = BenchmarkSpec.model_validate_json(json.dumps(json.loads(arguments.spec)["benchmark"]))
-    files = fetch(spec.source, cache=cache_root(), offline=arguments.offline)
-    write_json(arguments.out, {"benchmark": spec.key, "files": dict(files)})
+    others = [spec.fewshot] if spec.fewshot else []
+    files: dict[str, str] = {}
+    for pin in (spec.source, *spec.compare.values(), *others):
+        files |= fetch(pin, cache=cache_root(), offline=arguments.offline)
+    write_json(arguments.out, {"benchmark": spec.key, "files": files})
     return [arguments.out]
 
 

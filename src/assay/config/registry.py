@@ -20,7 +20,8 @@ class _Loader(yaml.SafeLoader):
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    pairs = [(loader.construct_object(key, deep=True), key) for key, _ in node.value]
+    written = (key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge")
+    pairs = [(loader.construct_object(key, deep=True), key) for key in written]
     seen: set[Any] = set()
     for name, key in pairs:
         if name in seen:
