@@ -126,6 +126,7 @@ def truthfulqa(spec: BenchmarkSpec, rows: Sequence[Row]) -> Iterator[Draft]:
 
 def requests(spec: BenchmarkSpec, rows: Sequence[Row]) -> Iterator[Draft]:
     """Request files of OLMo's evaluation (cloze form), which hold every document several times."""
+    subject = spec.columns.subject
     seen: dict[str, dict[str, object]] = {}
     for where, row in rows:
         doc = value(row, "doc", where)
@@ -150,4 +151,5 @@ def requests(spec: BenchmarkSpec, rows: Sequence[Row]) -> Iterator[Draft]:
             question=query.removeprefix("Question: ").removesuffix("\nAnswer:"),
             options=texts(doc, "choices", where),
             gold=index(value(doc, "gold", where), where),
+            subject=text(doc, subject, where) if subject else "all",
         )

@@ -83,7 +83,7 @@ def _csv(stream: IO[bytes], file: str) -> Iterator[Row]:
             yield Location(file, row, reader.line_num), dict(value)
     except (csv.Error, UnicodeDecodeError) as error:
         raise SourceError(
-            f"not valid CSV in UTF-8: {error}.", where=f"{file}:{reader.line_num}"
+            f"not valid CSV in UTF-8: {error}.", where=f"{file}:{reader.reader.line_num}"
         ) from error
 
 

@@ -72,6 +72,8 @@ def _held(
     download: Callable[[HubPin, Path], tuple[Path, list[str]]],
 ) -> tuple[Holding, Contents]:
     """Return the verified holding of `pin`, downloading what is absent unless `offline`."""
+    from huggingface_hub import HfApi
+
     holding = Holding(kind, pin, cache)
     contents = holding.recorded()
     if offline and contents is None:
@@ -82,6 +84,8 @@ def _held(
         )
     if contents is None or (not offline and holding.absent(contents)):
         with _explained(pin.repo, pin.revision):
+            # `datasets` loses the reason when a repository is gated: ask first.
+            HfApi().auth_check(pin.repo, repo_type=kind)
             folder, files = download(pin, cache / "hub")
         contents = holding.record(folder, files)
     holding.verify(contents)
