@@ -1,0 +1,19 @@
+"""Analysis of the fragility grid: from shards to a leaderboard with verdicts."""
+
+from assay.leaderboard.analysis import Leaderboard, analyze, write
+from assay.leaderboard.correctness import Correctness
+from assay.leaderboard.load import load
+from assay.leaderboard.summary import Summary, leaderboard_schema
+from assay.leaderboard.tables import COLUMNS, TABLES
+
+__all__ = [
+    "COLUMNS",
+    "TABLES",
+    "Correctness",
+    "Leaderboard",
+    "Summary",
+    "analyze",
+    "leaderboard_schema",
+    "load",
+    "write",
+]

@@ -11,7 +11,7 @@ from assay.stats.power import (
     needed_n_equivalence,
 )
 from assay.stats.proportion import proportion_ci
-from assay.stats.rank import kendall, kendall_w
+from assay.stats.rank import kendall, kendall_matrix, kendall_w
 from assay.stats.result import Interval, Test
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "adjust_p",
     "equivalence",
     "kendall",
+    "kendall_matrix",
     "kendall_w",
     "mcnemar_exact",
     "mcnemar_power",

@@ -59,6 +59,37 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Test:
     )
 
 
+def kendall_matrix(scores: ArrayLike) -> NDArray[np.float64]:
+    """Return Kendall's tau-b between all pairs of scorings of the same objects.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (judge, object)
+
+    Returns
+    -------
+    ndarray of float, shape (judge, judge)
+        NaN where a scoring gives every object the same, or there are fewer than two objects.
+
+    Notes
+    -----
+    tau-b is the cosine between the two vectors of signs of all differences: one matrix product.
+
+    Examples
+    --------
+    >>> kendall_matrix([[1, 2, 3], [1, 3, 2]]).round(3).tolist()
+    [[1.0, 0.333], [0.333, 1.0]]
+    """
+    matrix = np.asarray(scores, float)
+    if matrix.ndim != 2 or np.isnan(matrix).any():
+        raise AnalysisError("tau needs a complete table of scores, one row a judge.")
+    upper, lower = np.triu_indices(matrix.shape[1], 1)
+    signs = np.sign(matrix[:, upper] - matrix[:, lower])
+    length = np.sqrt((signs**2).sum(axis=1))
+    unit = signs / np.where(length > 0, length, np.nan)[:, None]
+    return np.clip(unit @ unit.T, -1, 1) if signs.size else np.full((len(matrix),) * 2, np.nan)
+
+
 def kendall_w(scores: ArrayLike) -> Test:
     """Return Kendall's coefficient of concordance W of several scorings, corrected for ties.
 

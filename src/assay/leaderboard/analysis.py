@@ -1,0 +1,190 @@
+"""The whole analysis of a study: shards in, tables and numbers out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from assay.core.errors import AnalysisError
+from assay.core.files import write_json
+from assay.leaderboard import remarks, sentences
+from assay.leaderboard.accuracy import accuracy_table
+from assay.leaderboard.audit import ExtractionAudit
+from assay.leaderboard.band import band_table
+from assay.leaderboard.correctness import Correctness
+from assay.leaderboard.items import fragility_table, item_table
+from assay.leaderboard.load import MissingCells, load, missing
+from assay.leaderboard.methods import methods
+from assay.leaderboard.null_bands import ScopeBands, null_bands
+from assay.leaderboard.pairs import pair_table
+from assay.leaderboard.ranks import Ranking, rank_table, ranking
+from assay.leaderboard.sentences import Findings
+from assay.leaderboard.slots import slot_table
+from assay.leaderboard.statuses import status_table
+from assay.leaderboard.summary import (
+    Benchmark,
+    Missing,
+    Sentence,
+    Summary,
+    bands_summary,
+    gaps_summary,
+    ranks_summary,
+)
+from assay.leaderboard.tables import TABLES, shaped, write_tables
+
+#: Simulated leaderboards behind every null band.
+TWIN_DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """An analysis: `summary` (the numbers and sentences) and `tables` by name."""
+
+    summary: Summary
+    tables: dict[str, pd.DataFrame]
+
+
+def analyze(
+    shards: Sequence[Path],
+    *,
+    study: str,
+    alpha: float = 0.05,
+    equivalence_margin: float = 0.02,
+    seed: int,
+    allow_missing: bool = False,
+    absent: Sequence[str] = (),
+) -> Leaderboard:
+    """Analyse the shards of a study.
+
+    Parameters
+    ----------
+    shards : sequence of Path
+        Shard folders, one for each model and benchmark, in any order.
+    study : str
+        Its name.
+    alpha : float
+        A verdict ("better", "tied") is wrong with at most this (false discovery) rate; intervals
+        have level 1 - alpha.
+    equivalence_margin : float
+        Largest difference in accuracy that does not matter, as a share of items.
+    seed : int
+        Of the simulated twins; same seed and shards, same numbers.
+    allow_missing : bool
+        Analyse what is there although shards or observations are missing.
+    absent : sequence of str
+        Names of shards that were left out on purpose; naming one allows missing data.
+
+    Returns
+    -------
+    Leaderboard
+
+    Raises
+    ------
+    AnalysisError
+        If the shards cannot be compared, data are missing and not allowed to be, or an option is
+        out of range.
+    RecordError
+        If a shard is torn, altered or incomplete.
+    """
+    _validate(alpha, equivalence_margin)
+    audit = ExtractionAudit()
+    data = load(shards, allow_missing=allow_missing or bool(absent), observer=audit)
+    bands = null_bands(data, draws=TWIN_DRAWS, seed=seed)
+    rankings = [ranking(data, scope) for scope in data.scopes()]
+    tables = _tables(data, audit, bands, rankings, alpha, equivalence_margin)
+    found = Findings(data, tables, bands[0], rankings[0], alpha, equivalence_margin)
+    missing_cells = missing(data)
+    summary = Summary(
+        study=study,
+        synthetic=data.synthetic,
+        models=list(data.models),
+        benchmarks=list(data.benchmarks),
+        configurations=[configuration.key for configuration in data.configurations],
+        reference=data.reference_configuration.key,
+        alpha=alpha,
+        margin=equivalence_margin,
+        seed=seed,
+        n_items=len(data.items),
+        sentences=_sentences(found, audit, missing_cells, absent),
+        methods=methods(found, draws=TWIN_DRAWS),
+        absent=list(absent),
+        missing=[Missing.model_validate(asdict(cells)) for cells in missing_cells],
+        scopes={ranked.benchmark: _scope(data, ranked) for ranked in rankings},
+        ranks={ranked.benchmark: ranks_summary(ranked) for ranked in rankings},
+        gaps={band.benchmark: gaps_summary(band) for band in bands},
+        null_bands={band.benchmark: bands_summary(band) for band in bands},
+    )
+    return Leaderboard(summary, tables)
+
+
+def write(leaderboard: Leaderboard, folder: Path) -> list[Path]:
+    """Write ``leaderboard.json`` and ``tables/``; return the paths.
+
+    The bytes depend on the analysis only: no clock, no host, no path.
+    """
+    numbers = folder / "leaderboard.json"
+    write_json(numbers, leaderboard.summary.model_dump(mode="json"))
+    return [numbers, *write_tables(folder / "tables", leaderboard.tables)]
+
+
+def _validate(alpha: float, margin: float) -> None:
+    if not 0 < alpha < 0.5:
+        raise AnalysisError(f"alpha lies between 0 and one half, not {alpha}.")
+    if not 0 < margin < 1:
+        raise AnalysisError(
+            f"the equivalence margin is a share of items between 0 and 1, not {margin}.",
+            fix="write two points as 0.02.",
+        )
+
+
+def _tables(
+    data: Correctness,
+    audit: ExtractionAudit,
+    bands: Sequence[ScopeBands],
+    rankings: Sequence[Ranking],
+    alpha: float,
+    margin: float,
+) -> dict[str, pd.DataFrame]:
+    frames = {
+        "accuracy": accuracy_table(data, level=1 - alpha),
+        "band": band_table(data, level=1 - alpha),
+        "items": item_table(data),
+        "item_fragility": fragility_table(data),
+        "ranks": rank_table(rankings),
+        "pairs": pd.concat(
+            [
+                pair_table(data, scope, band, alpha=alpha, margin=margin)
+                for scope, band in zip(data.scopes(), bands, strict=True)
+            ]
+        ),
+        "slots": slot_table(data),
+        "extraction_audit": audit.table(),
+        "statuses": status_table(data),
+    }
+    return {name: shaped(name, frames[name]) for name in TABLES}
+
+
+def _scope(data: Correctness, ranked: Ranking) -> Benchmark:
+    items = data.scope(ranked.benchmark).items
+    return Benchmark(items=int(items.sum()), compared_items=ranked.items, chance=data.chance(items))
+
+
+def _sentences(
+    found: Findings,
+    audit: ExtractionAudit,
+    missing_cells: Sequence[MissingCells],
+    absent: Sequence[str],
+) -> list[Sentence]:
+    texts = {
+        "better": sentences.who_is_better(found),
+        "dependence": sentences.what_it_depends_on(found),
+        "survival": sentences.how_much_survives(found),
+        "compliance": remarks.compliance(found),
+        "extraction": remarks.extraction(found, audit),
+        "positions": remarks.positions(found),
+        "missing": remarks.missing_data(missing_cells, absent),
+    }
+    return [Sentence(id=key, text=text) for key, text in texts.items()]

@@ -1,0 +1,111 @@
+"""What other readers of the same texts would have concluded."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from assay.extraction import EXTRACTORS, extract
+from assay.grid.configuration import LabelKind, labels_for
+from assay.leaderboard.correctness import POOLED
+from assay.records.manifest import Manifest
+from assay.records.schema import Record
+
+STANDARD = "standard"
+
+
+@dataclass
+class _Tally:
+    n: int = 0
+    right: int = 0
+    gained: int = 0
+    lost: int = 0
+    items: int = 0
+    items_touched: int = 0
+
+    def add(self, right: bool, standard: bool) -> None:
+        self.n += 1
+        self.right += right
+        self.gained += right and not standard
+        self.lost += standard and not right
+
+    @property
+    def changed(self) -> int:
+        return self.gained + self.lost
+
+
+@dataclass
+class ExtractionAudit:
+    """Applies every extractor to every stored text while records pass by (see `load`).
+
+    `tallies` maps (model, benchmark or "all", extractor) to counts.
+    """
+
+    tallies: defaultdict[tuple[str, str, str], _Tally] = field(
+        default_factory=lambda: defaultdict(_Tally)
+    )
+
+    def __call__(self, manifest: Manifest, record: Record) -> None:
+        """Add the generations of one record."""
+        touched = dict.fromkeys(EXTRACTORS, False)
+        read = 0
+        for key, observation in record.observations.items():
+            if observation.text is None or observation.order is None:
+                continue
+            read += 1
+            kind = manifest.labels[manifest.configurations[key]["format"]]
+            verdicts = _verdicts(
+                record,
+                observation.text,
+                observation.order,
+                "digit" if kind == "digit" else "upper",
+            )
+            for extractor, right in verdicts.items():
+                touched[extractor] |= right != verdicts[STANDARD]
+                for benchmark in (record.benchmark, POOLED):
+                    tally = self.tallies[record.model, benchmark, extractor]
+                    tally.add(right, verdicts[STANDARD])
+        for extractor in EXTRACTORS if read else ():
+            for benchmark in (record.benchmark, POOLED):
+                tally = self.tallies[record.model, benchmark, extractor]
+                tally.items += 1
+                tally.items_touched += touched[extractor]
+
+    def table(self) -> pd.DataFrame:
+        """Return one row for each model, scope and extractor.
+
+        Over the `n` stored texts of all generation configurations: `accuracy` under the
+        extractor; `changed` verdicts against the standard one, `gained` towards right and `lost`
+        towards wrong.
+        """
+        return pd.DataFrame(
+            [
+                {
+                    "model": model,
+                    "benchmark": benchmark,
+                    "extractor": extractor,
+                    "n": tally.n,
+                    "accuracy": tally.right / tally.n,
+                    "changed": tally.changed,
+                    "gained": tally.gained,
+                    "lost": tally.lost,
+                }
+                for (model, benchmark, extractor), tally in sorted(self.tallies.items())
+            ]
+        )
+
+
+def _verdicts(
+    record: Record, text: str, order: tuple[int, ...], kind: LabelKind
+) -> dict[str, bool]:
+    labels = labels_for(kind, len(record.options))
+    shown = [record.options[k] for k in order]
+    verdicts = {}
+    for extractor in EXTRACTORS:
+        found = extract(text, labels, shown, extractor)
+        verdicts[extractor] = (
+            found.label is not None and order[labels.index(found.label)] in record.accepts
+        )
+    return verdicts

@@ -1,0 +1,84 @@
+"""Which items are answered the same however they are asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.leaderboard.correctness import Bools, Correctness
+
+CLASSES = ("robust-wrong", "fragile", "robust-correct")
+
+
+@dataclass(frozen=True)
+class ItemClasses:
+    """The class of each item for each model, over the observations that are present.
+
+    Attributes
+    ----------
+    present, correct : ndarray of int, shape (model, item)
+        Observations that count, and those of them that are right.
+    """
+
+    present: NDArray[np.int64]
+    correct: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, present: Bools, right: Bools) -> ItemClasses:
+        """Count over configurations, the last axis of (model, item, configuration)."""
+        return cls(present.sum(axis=2, dtype=np.int64), right.sum(axis=2, dtype=np.int64))
+
+    @property
+    def fragile(self) -> Bools:
+        """Right under some configurations and wrong under others."""
+        return (self.correct > 0) & (self.correct < self.present)
+
+    @property
+    def judged(self) -> Bools:
+        """Observed at least twice: an item observed once cannot be fragile."""
+        return self.present >= 2
+
+    @property
+    def names(self) -> NDArray[np.str_]:
+        """The class names, shape (model, item); only meaningful where something is present."""
+        robust_correct = (self.correct == self.present).astype(int)
+        return np.array(CLASSES)[np.where(self.fragile, 1, 2 * robust_correct)]
+
+
+def item_table(correctness: Correctness) -> pd.DataFrame:
+    """Return one row for each model and item with at least one observation."""
+    classes = ItemClasses.of(correctness.present, correctness.right)
+    m, i = np.nonzero(classes.present)
+    ids = np.array([item.item_id for item in correctness.items])
+    return pd.DataFrame(
+        {
+            "model": np.array(correctness.models)[m],
+            "benchmark": correctness.benchmark_of[i],
+            "item_id": ids[i],
+            "item_class": classes.names[m, i],
+            "present": classes.present[m, i],
+            "correct": classes.correct[m, i],
+        }
+    )
+
+
+def fragility_table(correctness: Correctness) -> pd.DataFrame:
+    """Return the fragility of each item: the share of models for which it is fragile.
+
+    `models` counts those that observed the item at least twice; items without any are left out.
+    """
+    classes = ItemClasses.of(correctness.present, correctness.right)
+    models = classes.judged.sum(axis=0)
+    kept = np.flatnonzero(models)
+    ids = np.array([item.item_id for item in correctness.items])
+    return pd.DataFrame(
+        {
+            "benchmark": correctness.benchmark_of[kept],
+            "item_id": ids[kept],
+            "fragility": classes.fragile.sum(axis=0)[kept] / models[kept],
+            "models": models[kept],
+        }
+    )

@@ -1,0 +1,126 @@
+"""Headlines of the data beside those of its no-interaction twin."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+
+import numpy as np
+
+from assay.leaderboard.correctness import Bools, Correctness, Scope
+from assay.leaderboard.headlines import Decomposition, Headlines, headlines
+from assay.leaderboard.null_twin import NullTwin
+
+#: Share of draws that a band holds.
+_BAND = (0.025, 0.975)
+
+
+@dataclass(frozen=True, slots=True)
+class NullBand:
+    """One headline, and what the twin gives for it.
+
+    `twin` is the mean over draws; `low` and `high` hold the central 95 % of them. NaN where the
+    headline is undefined.
+    """
+
+    value: float
+    twin: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ScopeBands:
+    """The null bands of one scope.
+
+    Attributes
+    ----------
+    headlines : dict of str to NullBand
+    parts : Decomposition
+        The observed gaps between neighbours.
+    models : tuple of int
+        Indices of the models that `parts.order` refers to.
+    pair_shares : tuple of float
+        For each observed pair of neighbours, the twin's share of their gap on fragile items;
+        NaN where the twin's mean gap is less than half an item.
+    """
+
+    benchmark: str
+    headlines: dict[str, NullBand]
+    parts: Decomposition
+    models: tuple[int, ...]
+    pair_shares: tuple[float, ...]
+
+
+class _Collector:
+    """Accumulates one scope over the draws."""
+
+    def __init__(self, correctness: Correctness, scope: Scope):
+        self.scope = scope
+        self.models = correctness.ranked(scope)
+        self.offered = correctness.offered(scope)
+        self.present = self._cut(correctness.present)
+        self.reference = int(np.flatnonzero(self.offered == correctness.reference)[0])
+        complete = correctness.complete(scope)[self.models][:, scope.items]
+        self.common = np.all(complete, axis=0)
+        self.observed, self.parts = self._headlines(correctness.right)
+        self.draws: list[Headlines] = []
+        pairs = max(len(self.models) - 1, 0)
+        self.gap, self.fragile = np.zeros(pairs), np.zeros(pairs)
+
+    def _cut(self, cells: Bools) -> Bools:
+        return np.asarray(cells[self.models][:, self.scope.items][:, :, self.offered])
+
+    def _headlines(self, right: Bools) -> tuple[Headlines, Decomposition]:
+        return headlines(
+            self.present, self._cut(right), reference=self.reference, common=self.common
+        )
+
+    def add(self, right: Bools) -> None:
+        drawn, _ = self._headlines(right)
+        self.draws.append(drawn)
+        gap, fragile = self._pair_gaps(self._cut(right))
+        self.gap += gap
+        self.fragile += fragile
+
+    def _pair_gaps(self, right: Bools) -> tuple[np.ndarray, np.ndarray]:
+        """Return gap and fragile part of the pairs that are neighbours in the data, in items."""
+        upper, lower = self.parts.order[:-1], self.parts.order[1:]
+        count, correct = self.present.sum(axis=2), right.sum(axis=2)
+        fragile = (correct > 0) & (correct < count)
+        at = right[:, :, self.reference].astype(np.int8)
+        both = self.present[:, :, self.reference]
+        lead = (at[upper] - at[lower]) * (both[upper] & both[lower])
+        return lead.sum(axis=1), (lead * (fragile[upper] | fragile[lower])).sum(axis=1)
+
+    def result(self) -> ScopeBands:
+        bands = {}
+        for name, value in asdict(self.observed).items():
+            drawn = np.array([getattr(draw, name) for draw in self.draws])
+            known = drawn[~np.isnan(drawn)]
+            low, high = np.quantile(known, _BAND) if known.size else (np.nan, np.nan)
+            mean = float(known.mean()) if known.size else np.nan
+            bands[name] = NullBand(value, mean, float(low), float(high))
+        real = self.gap > len(self.draws) / 2
+        shares = np.full(self.gap.shape, np.nan)
+        shares[real] = self.fragile[real] / self.gap[real]
+        return ScopeBands(
+            self.scope.benchmark,
+            bands,
+            self.parts,
+            tuple(int(m) for m in self.models),
+            tuple(float(share) for share in shares),
+        )
+
+
+def null_bands(correctness: Correctness, *, draws: int, seed: int) -> list[ScopeBands]:
+    """Return the headlines of every scope beside those of `draws` no-interaction twins."""
+    collectors = [_Collector(correctness, scope) for scope in correctness.scopes()]
+    for right in NullTwin(correctness, seed=seed).draws(draws):
+        for collector in collectors:
+            collector.add(right)
+    return [collector.result() for collector in collectors]
+
+
+def headline_names() -> tuple[str, ...]:
+    """Return the names of the headlines."""
+    return tuple(field.name for field in fields(Headlines))

@@ -1,0 +1,184 @@
+"""Every pair of models at the reference configuration: better, tied, or not to be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.leaderboard.correctness import Correctness, Scope
+from assay.leaderboard.items import ItemClasses
+from assay.leaderboard.null_bands import ScopeBands
+from assay.stats import (
+    PairedCounts,
+    adjust_p,
+    equivalence,
+    mcnemar_exact,
+    needed_n,
+    paired_difference,
+    strictest_level,
+)
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """Counts of every pair (a, b) of models over the items observed for both.
+
+    Attributes
+    ----------
+    n, both : ndarray of int, shape (model, model)
+    wins : ndarray of int
+        a right and b wrong.
+    fragile, fragile_wins : ndarray of int
+        Items that are fragile for either, and a's wins among them.
+    """
+
+    n: Ints
+    both: Ints
+    wins: Ints
+    fragile: Ints
+    fragile_wins: Ints
+
+
+def pair_table(
+    correctness: Correctness, scope: Scope, bands: ScopeBands, *, alpha: float, margin: float
+) -> pd.DataFrame:
+    """Return one row for each pair of models that were observed in `scope`.
+
+    `better` is the model with the higher accuracy at the reference on the items observed for
+    both (of equals the one listed first); the interval is Tango's for its lead at level
+    1 - alpha. The family that p-values are adjusted over (Benjamini-Yekutieli) is all pairs of
+    the scope. Verdicts:
+
+    better
+        Adjusted p of exact McNemar at most alpha.
+    tied
+        Adjusted p of the equivalence test at most alpha: the gap is smaller than `margin`.
+    unresolved
+        Neither. `needed_n` items would find a gap as large as the one seen, and at least
+        `margin`, with 80 % power, at the strictest level the adjustment can ask for.
+
+    `fragile_share_of_gap` is NaN where the gap is zero, `twin_fragile_share` where the pair are
+    not neighbours on the reference leaderboard or the twin has no gap.
+    """
+    kept = np.array(bands.models)
+    tables = _count(correctness, scope, kept)
+    place = np.empty(kept.size, np.intp)
+    place[bands.parts.order] = np.arange(kept.size)
+    first, second = _orient(tables, place)
+    names = np.array(correctness.models)[kept]
+    frame = pd.DataFrame(
+        {
+            "benchmark": scope.benchmark,
+            "better": names[first],
+            "worse": names[second],
+            "adjacent": place[second] - place[first] == 1,
+        }
+    )
+    frame = frame.assign(**_compare(tables, first, second, alpha, margin))
+    frame["margin"] = margin
+    shares = np.full(len(frame), np.nan)
+    adjacent = frame["adjacent"].to_numpy()
+    shares[adjacent] = np.array(bands.pair_shares)[place[first[adjacent]]]
+    return frame.assign(**_split(tables, first, second), twin_fragile_share=shares)
+
+
+def _count(correctness: Correctness, scope: Scope, kept: NDArray[np.intp]) -> _Tables:
+    cells = np.ix_(kept, np.flatnonzero(scope.items))
+    present = correctness.present[..., correctness.reference][cells]
+    right = correctness.right[..., correctness.reference][cells]
+    offered = correctness.offered(scope)
+    classes = ItemClasses.of(
+        correctness.present[cells][:, :, offered], correctness.right[cells][:, :, offered]
+    )
+    p, y, f = (x.astype(np.float64) for x in (present, right, classes.fragile & present))
+    wrong = p - y
+    # Inclusion and exclusion: "fragile for a or b" as a sum of products.
+    fragile_wins = (y * f) @ wrong.T + y @ (wrong * f).T - (y * f) @ (wrong * f).T
+    fragile = f @ p.T + p @ f.T - f @ f.T
+    return _Tables(
+        *(
+            np.rint(x).astype(np.int64)
+            for x in (p @ p.T, y @ y.T, y @ wrong.T, fragile, fragile_wins)
+        )
+    )
+
+
+def _orient(tables: _Tables, place: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the better and the worse model of each pair, in the order of the leaderboard."""
+    order = np.argsort(place)
+    upper, lower = np.triu_indices(order.size, 1)
+    first, second = order[upper], order[lower]
+    swap = tables.wins[first, second] < tables.wins[second, first]
+    return np.where(swap, second, first), np.where(swap, first, second)
+
+
+def _compare(
+    tables: _Tables, first: NDArray[np.intp], second: NDArray[np.intp], alpha: float, margin: float
+) -> dict[str, NDArray[np.generic]]:
+    counts = PairedCounts(
+        both=tables.both[first, second],
+        b=tables.wins[first, second],
+        c=tables.wins[second, first],
+        neither=tables.n[first, second]
+        - tables.both[first, second]
+        - tables.wins[first, second]
+        - tables.wins[second, first],
+    )
+    test = mcnemar_exact(counts)
+    interval = paired_difference(counts, level=1 - alpha)
+    adjusted = adjust_p(test.p_value)
+    tie = adjust_p(equivalence(counts, margin=margin, alpha=alpha).p_value)
+    better, tied = adjusted.p_values <= alpha, tie.p_values <= alpha
+    verdict = np.where(better, "better", np.where(tied, "tied", "unresolved"))
+    level = strictest_level(alpha, adjusted.family)
+    needed = [
+        np.nan if v != "unresolved" else _needed(int(b), int(c), int(n), margin, level)
+        for v, b, c, n in zip(verdict, counts.b, counts.c, counts.n, strict=True)
+    ]
+    return {
+        "n": counts.n,
+        "gap": np.asarray(interval.estimate),
+        "low": np.asarray(interval.low),
+        "high": np.asarray(interval.high),
+        "wrong_to_right": counts.b,
+        "right_to_wrong": counts.c,
+        "p_value": np.asarray(test.p_value),
+        "p_adjusted": adjusted.p_values,
+        "verdict": verdict,
+        "needed_n": np.array(needed, float),
+    }
+
+
+def _needed(b: int, c: int, n: int, margin: float, level: float) -> float:
+    if n == 0:
+        return float("nan")
+    # Rounded to the safe side, so that a large leaderboard asks for few different designs.
+    effect = max(margin, np.floor(1000 * abs(b - c) / n) / 1000)
+    # Half a discordant item is added: none among a few items does not mean none at all.
+    discordance = np.ceil(100 * (b + c + 0.5) / (n + 1)) / 100
+    return _design(round(effect, 6), round(float(np.clip(discordance, effect, 1)), 6), level)
+
+
+@lru_cache(maxsize=100_000)
+def _design(effect: float, discordance: float, level: float) -> float:
+    return float(needed_n(effect=effect, discordance=discordance, alpha=level).n)
+
+
+def _split(
+    tables: _Tables, first: NDArray[np.intp], second: NDArray[np.intp]
+) -> dict[str, NDArray[np.float64]]:
+    n = np.where(tables.n > 0, tables.n, np.nan)[first, second]
+    gap = tables.wins[first, second] - tables.wins[second, first]
+    fragile = tables.fragile_wins[first, second] - tables.fragile_wins[second, first]
+    return {
+        "gap_fragile": fragile / n,
+        "gap_robust": (gap - fragile) / n,
+        "fragile_share_of_gap": fragile / np.where(gap > 0, gap, np.nan),
+        "fragile_item_share": tables.fragile[first, second] / n,
+    }
