@@ -72,8 +72,6 @@ def _held(
     download: Callable[[HubPin, Path], tuple[Path, list[str]]],
 ) -> tuple[Holding, Contents]:
     """Return the verified holding of `pin`, downloading what is absent unless `offline`."""
-    from huggingface_hub import HfApi
-
     holding = Holding(kind, pin, cache)
     contents = holding.recorded()
     if offline and contents is None:
@@ -84,12 +82,18 @@ def _held(
         )
     if contents is None or (not offline and holding.absent(contents)):
         with _explained(pin.repo, pin.revision):
-            # `datasets` loses the reason when a repository is gated: ask first.
-            HfApi().auth_check(pin.repo, repo_type=kind)
+            _check_access(kind, pin)
             folder, files = download(pin, cache / "hub")
         contents = holding.record(folder, files)
     holding.verify(contents)
     return holding, contents
+
+
+def _check_access(kind: Kind, pin: HubPin) -> None:
+    """Ask first whether the repository is open: `datasets` loses the reason when it is not."""
+    from huggingface_hub import HfApi
+
+    HfApi().auth_check(pin.repo, repo_type=kind)
 
 
 def _download_split(pin: HubPin, folder: Path) -> tuple[Path, list[str]]:
