@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.benchmarks.sources.hub import download_model
+from assay.benchmarks.sources.wheel import extract_members
+from assay.core.errors import ModelError
+from assay.core.pins import HubPin, PathPin, WheelPin
 from assay.core.spec import ModelSpec
+from assay.models.convert import CONVERTER_VERSION, convert_gguf
+from assay.models.files import model_digest, recorded_digests, verify_digests
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +32,97 @@ class ModelFiles:
     digests: Mapping[str, str]
 
 
-def fetch_model(spec: ModelSpec, *, cache: Path, offline: bool) -> ModelFiles:
-    """Bring the weights of `spec` to `cache` and return the folder to load them from."""
-    raise NotImplementedError
+def fetch_model(
+    spec: ModelSpec,
+    *,
+    cache: Path,
+    offline: bool,
+    verify: bool = False,
+    tell: Callable[[str], None] | None = None,
+) -> ModelFiles:
+    """Bring the weights of `spec` to `cache` and return the folder to load them from.
+
+    Parameters
+    ----------
+    cache : Path
+        Folder for everything fetched. Converted weights are under ``models/``, named by the
+        sha256 of what they were converted from and the converter's version.
+    offline : bool
+        Refuse to download; what is in the cache is used.
+    verify : bool
+        Recompute the sha256 of converted weights; sizes are always checked.
+    tell : callable, optional
+        Is given `spec.notice` when weights are brought in; writes to stderr by default.
+
+    Raises
+    ------
+    SourceError
+        If the pinned files cannot be had, or are not the pinned ones.
+    ModelError
+        If files of a converted model are missing or altered.
+    """
+    if isinstance(spec.source, PathPin):
+        folder = _users_folder(spec.source)
+        return ModelFiles(folder, model_digest(folder))
+    if isinstance(spec.source, HubPin):
+        if spec.notice and not offline:
+            (tell or _to_stderr)(spec.notice)
+        folder = download_model(spec.source, cache, offline)
+        return ModelFiles(folder, model_digest(folder))
+    folder = _converted(spec, spec.source, cache, offline, tell or _to_stderr)
+    if verify:
+        verify_digests(folder)
+    return ModelFiles(folder, model_digest(folder, known=recorded_digests(folder)))
+
+
+def _to_stderr(notice: str) -> None:
+    print(notice, file=sys.stderr)
+
+
+def _users_folder(pin: PathPin) -> Path:
+    folder = Path(pin.path).expanduser()
+    if not folder.is_dir():
+        raise ModelError(
+            "there is no such model folder.",
+            where=pin.path,
+            fix="check the path; relative paths start from the folder Assay is run in.",
+        )
+    return folder
+
+
+def _converted(
+    spec: ModelSpec, pin: WheelPin, cache: Path, offline: bool, tell: Callable[[str], None]
+) -> Path:
+    """Return the converted model of a pinned GGUF file, converting it where the cache has none."""
+    if pin.content_sha256 is None:
+        raise ModelError(
+            "the pin of a model in distributions does not say the sha256 of its GGUF file.",
+            where=spec.key,
+            fix="add content_sha256: converted weights are named by it.",
+        )
+    models = cache / "models"
+    folder = models / f"{pin.content_sha256}-c{CONVERTER_VERSION}"
+    if folder.is_dir():
+        return folder
+    if spec.notice:
+        tell(spec.notice)
+    models.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(dir=models, prefix=".convert-"))
+    try:
+        gguf = work / "model.gguf"
+        extract_members(pin, cache, offline, gguf)
+        convert_gguf(gguf, work / "whole")
+        _publish(work / "whole", folder)
+    finally:
+        shutil.rmtree(work)
+    return folder
+
+
+def _publish(built: Path, folder: Path) -> None:
+    """Rename a finished folder into place; a job that was faster wins."""
+    built.chmod(0o755)
+    try:
+        built.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise

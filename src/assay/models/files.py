@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,29 +45,33 @@ def weight_files(folder: Path) -> list[Path]:
     return files
 
 
-def model_digest(folder: Path, *, weights: bool = True) -> dict[str, str]:
+def model_digest(
+    folder: Path, *, weights: bool = True, known: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Return one digest each for the weights (configuration included), tokenizer and template.
 
     Parameters
     ----------
     folder : Path
-        A model folder. Digests recorded in its ``digests.json`` are used where their sizes agree.
+        A model folder.
     weights : bool
-        Whether to digest the weights, which takes a second a gigabyte where none is recorded.
+        Whether to digest the weights, which takes a second or two a gigabyte.
+    known : mapping of str to str, optional
+        File name → sha256 that the caller vouches for; other files are read.
 
     Returns
     -------
     dict of str to str
-        Keys "weights" (if asked), "tokenizer", "template" ("" digest where there is none).
+        Keys "weights" (if asked), "tokenizer", "template" (of "" where there is none).
     """
-    recorded = recorded_digests(folder)
+    known = known or {}
     names = {file.name for file in folder.iterdir() if file.is_file()}
     parts = {"tokenizer": sorted(names & set(TOKENIZER_FILES))}
     if weights:
         extra = {"config.json", "generation_config.json"} & names
         parts["weights"] = sorted({file.name for file in weight_files(folder)} | extra)
     found = {
-        part: digest({n: recorded.get(n) or sha256_file(folder / n) for n in members})
+        part: digest({name: known.get(name) or sha256_file(folder / name) for name in members})
         for part, members in parts.items()
     }
     return found | {"template": sha256_text(chat_template(folder))}
@@ -80,21 +85,35 @@ def recorded_digests(folder: Path) -> dict[str, str]:
     ModelError
         If a recorded file is missing or its size has changed.
     """
-    path = folder / DIGESTS
-    if not path.exists():
-        return {}
-    recorded: dict[str, dict[str, Any]] = read_json(path)
+    recorded: dict[str, dict[str, Any]] = read_json(folder / DIGESTS)
     for name, entry in recorded.items():
         file = folder / name
         size = file.stat().st_size if file.exists() else None
         if size != entry["bytes"]:
             state = "missing" if size is None else f"{size} bytes instead of {entry['bytes']}"
-            raise ModelError(
-                f"a file of the model is altered: {state}.",
-                where=file,
-                fix=f"delete {folder} and fetch the model again.",
-            )
+            raise _altered(folder, name, state)
     return {name: entry["sha256"] for name, entry in recorded.items()}
+
+
+def verify_digests(folder: Path) -> None:
+    """Recompute the sha256 of every recorded file of `folder`.
+
+    Raises
+    ------
+    ModelError
+        If a file is missing or altered.
+    """
+    for name, expected in recorded_digests(folder).items():
+        if sha256_file(folder / name) != expected:
+            raise _altered(folder, name, "its sha256 is not the recorded one")
+
+
+def _altered(folder: Path, name: str, state: str) -> ModelError:
+    return ModelError(
+        f"a file of the model is altered: {state}.",
+        where=folder / name,
+        fix=f"delete {folder} and fetch the model again.",
+    )
 
 
 def chat_template(folder: Path) -> str:
