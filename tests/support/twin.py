@@ -266,7 +266,6 @@ def _score(gold: int, right: bool, rng: np.random.Generator) -> dict[str, Any]:
             "byte": [round(s / 5, 4) for s in rounded],
         },
         "margin": round(float(token[-1] - token[-2]), 4),
-        "tied": [best],
         "credit": float(right),
         "new_tokens": 0,
     }

@@ -99,7 +99,7 @@ class Correctness:
     @cached_property
     def right(self) -> Bools:
         """Whether an observation is present and right."""
-        return self.values == RIGHT
+        return np.asarray(self.values == RIGHT, bool)
 
     @cached_property
     def benchmarks(self) -> tuple[str, ...]:

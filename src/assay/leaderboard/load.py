@@ -72,6 +72,7 @@ def load(
     read = [_read(shard, observer) for shard in shards]
     items = _common_items(shards, read)
     correctness = _assemble(shards, read, items)
+    _refuse_no_reference(correctness)
     lacking = missing(correctness)
     if lacking and not allow_missing:
         raise AnalysisError(
@@ -81,6 +82,18 @@ def load(
             "the rest.",
         )
     return correctness
+
+
+def _refuse_no_reference(correctness: Correctness) -> None:
+    for benchmark in correctness.benchmarks:
+        items = correctness.benchmark_of == benchmark
+        if not correctness.applicable[items, correctness.reference].any():
+            raise AnalysisError(
+                f"no item can be asked under the reference configuration "
+                f"{correctness.reference_configuration.key}.",
+                where=benchmark,
+                fix="choose a reference that every benchmark supports.",
+            )
 
 
 def missing(correctness: Correctness) -> list[MissingCells]:

@@ -146,10 +146,11 @@ def _unresolved(pair: Row, found: Findings) -> str:
     sought = max(pair["gap"], found.margin)
     text += (
         f", a gap of {points(pair['gap'])} points ({_spread(pair, found)}); about "
-        f"{about(pair['needed_n'])} items would be needed to tell a gap of {points(sought)} points"
+        f"{about(pair['needed_n'])} items would be needed to tell a gap of {points(sought)} points "
+        "(80 % power)"
     )
     if pair["low"] > 0:
-        text += "; the interval excludes zero, but the exact test that decides does not"
+        text += "; the interval excludes zero, but the exact test decides, and it does not"
     return f"{text}."
 
 
