@@ -1,0 +1,221 @@
+"""Find where labels are mentioned, and keep out articles, pronouns, counts and formulas."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.extraction import lexicon
+from assay.extraction.options import OptionTexts, Squeezed
+from assay.extraction.tokens import BREAK, LETTER, NUMBER, PUNCT, QUANTITY, RUN, WORD, Token
+
+_OPENING = frozenset("([")
+_CLOSING = frozenset(")]")
+_LARGEST_LABEL = 26
+_FORMULA_LEFT = frozenset("°^@+")
+_FORMULA_RIGHT = frozenset("%°^+#@")
+_OPERATORS = frozenset("=<>≤≥≠×÷^+∈")
+
+
+@dataclass(slots=True)
+class Mention:
+    """A label-shaped token.
+
+    Parameters
+    ----------
+    index : int
+        Position of the token.
+    label : str or None
+        The offered label it spells; None where no such label was offered.
+    enclosed : bool
+        Stands in brackets, in bold, or before a closing bracket.
+    plain : bool
+        Nothing but its place marks it as a label (lower case, or named as something else).
+    lookalike : bool
+        A letter of another script that looks like a label.
+    rejected : bool
+        The text says it is not the answer.
+    """
+
+    index: int
+    label: str | None
+    enclosed: bool = False
+    plain: bool = False
+    lookalike: bool = False
+    rejected: bool = False
+
+
+class Document:
+    """The tokens of one answer with the labels and option texts it is read against."""
+
+    def __init__(
+        self,
+        text: str,
+        bounds: tuple[int, int],
+        tokens: list[Token],
+        labels: Sequence[str],
+        options: Sequence[str] | None,
+    ):
+        self.text = text
+        self.start, self.end = bounds
+        self.tokens = tokens
+        self.labels = {label.casefold(): label for label in labels}
+        self.digits = labels[0].isdigit()
+        self.order = list(labels)
+        self.squeezed = Squeezed(text, *bounds) if options else Squeezed(text, 0, 0)
+        self.options = OptionTexts(options, self.squeezed) if options else None
+        self.mentions: dict[int, Mention] = {}
+
+    def kind(self, index: int) -> str:
+        """Return the kind of a token; beyond either end the text breaks off."""
+        return self.tokens[index].kind if 0 <= index < len(self.tokens) else BREAK
+
+    def key(self, index: int) -> str:
+        """Return the spelling of a token, empty beyond either end."""
+        return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
+
+    def position(self, index: int) -> int:
+        """Return where token `index` begins in the squeezed key."""
+        if index >= len(self.tokens):
+            return len(self.squeezed.key)
+        return bisect_left(self.squeezed.offsets, self.tokens[index].start)
+
+    def token_at(self, offset: int) -> int:
+        """Return the first token that begins at or after a folded offset."""
+        return bisect_left(self.tokens, offset, key=lambda token: token.start)
+
+    def own_text_follows(self, index: int) -> bool:
+        """Tell whether the label at token `index` is followed by its own option text."""
+        label = self.labels.get(self.key(index))
+        if self.options is None or label is None:
+            return False
+        match = self.options.at(self.position(index + 1))
+        return match is not None and self.order.index(label) in match.indices
+
+    def raw(self, offset: int) -> str:
+        """Return the folded character at `offset`, a space beyond the answer."""
+        return self.text[offset] if self.start <= offset < self.end else " "
+
+
+def find_mentions(document: Document) -> dict[int, Mention]:
+    """Return the mentions by token position, in the order of the text."""
+    found = {}
+    for index, token in enumerate(document.tokens):
+        if token.kind in (LETTER, NUMBER):
+            mention = _label_mention(document, index)
+        elif token.kind == WORD and token.end - token.start == 1:
+            mention = _lookalike_mention(document, index)
+        else:
+            continue
+        if mention is not None:
+            found[index] = mention
+    return found
+
+
+def _label_mention(document: Document, index: int) -> Mention | None:
+    token = document.tokens[index]
+    if (
+        token.kind == NUMBER
+        and not document.digits
+        and not 0 < int(token.key[:4]) <= _LARGEST_LABEL
+    ):
+        return None
+    enclosed = _enclosed(document, index)
+    if _in_formula(document, index) or _conjunction(document, index):
+        return None
+    if not enclosed and _counts(document, index):
+        return None
+    named = document.key(index - 1) in lexicon.NAMERS
+    if named and token.kind == NUMBER:
+        return None
+    lower = document.raw(token.start).islower()
+    return Mention(
+        index, document.labels.get(token.key), enclosed, plain=named or lower and not enclosed
+    )
+
+
+def _lookalike_mention(document: Document, index: int) -> Mention | None:
+    token = document.tokens[index]
+    if document.raw(token.start) not in lexicon.LOOKALIKES or document.digits:
+        return None
+    if document.kind(index + 1) in (WORD, LETTER, NUMBER, QUANTITY):
+        return None
+    return Mention(index, None, lookalike=True)
+
+
+def _enclosed(document: Document, index: int) -> bool:
+    """Tell whether brackets or bold type set the token apart: "(B)", "B)", "**B**", "**B."."""
+    token = document.tokens[index]
+    if document.key(index + 1) in _CLOSING and document.kind(index + 1) == PUNCT:
+        opened = document.key(index - 1) in _OPENING
+        return not opened or not document.raw(document.tokens[index - 1].start - 1).isalnum()
+    bold = document.raw(token.start - 1) == "*" and document.raw(token.end) in "*.:,"
+    return bold and not document.raw(token.start - 2).isalnum()
+
+
+def _in_formula(document: Document, index: int) -> bool:
+    """Tell whether the token is part of a number, an abbreviation or a formula."""
+    token = document.tokens[index]
+    left, right = document.raw(token.start - 1), document.raw(token.end)
+    if left in _FORMULA_LEFT or right in _FORMULA_RIGHT or document.key(index + 1) in _OPERATORS:
+        return True
+    if left == "_" and document.raw(token.start - 2).isalnum():
+        return True
+    if right == "_" and document.raw(token.end + 1).isalnum():
+        return True
+    if token.kind == NUMBER:
+        return _in_amount(document, index)
+    # "e.g.", "U.S.", "a.m.": letters with points between them.
+    after = right == "." and document.kind(index + 2) == LETTER
+    before = left == "." and document.kind(index - 2) == LETTER
+    return (
+        after
+        and document.tokens[index + 2].start == token.end + 1
+        or (before and document.tokens[index - 2].end == token.start - 1)
+    )
+
+
+def _in_amount(document: Document, index: int) -> bool:
+    token = document.tokens[index]
+    left, right = document.raw(token.start - 1), document.raw(token.end)
+    if left in "€£¥" or left == "$" and right != "$":
+        return True
+    if left in "-−" and not document.raw(token.start - 2).isalnum():
+        return True
+    if right == ":" and document.raw(token.end + 1).isdigit():
+        return True
+    if left == ":" and document.raw(token.start - 2).isdigit():
+        return True
+    unit = document.kind(index + 1) in (WORD, RUN, LETTER)
+    return unit and document.key(index + 1) in lexicon.UNITS
+
+
+def _conjunction(document: Document, index: int) -> bool:
+    """Tell whether a single letter joins two others: Spanish "B o C", Italian "A e B"."""
+    token = document.tokens[index]
+    if token.key not in lexicon.CONNECTORS or not document.raw(token.start).islower():
+        return False
+    neighbours = document.tokens[index - 1 : index] + document.tokens[index + 1 : index + 2]
+    return len(neighbours) == 2 and all(
+        other.kind == LETTER or other.key in "()[]" for other in neighbours
+    )
+
+
+def _counts(document: Document, index: int) -> bool:
+    """Tell whether the token is an article, a pronoun or a count before the next word."""
+    token = document.tokens[index]
+    if token.kind == LETTER and token.key not in lexicon.COUNTED_LETTERS:
+        return False
+    following = document.kind(index + 1)
+    if following not in (WORD, QUANTITY, LETTER, NUMBER):
+        return False
+    if document.key(index + 1) in lexicon.FUNCTION_WORDS:
+        return False
+    if following in (LETTER, NUMBER) and document.key(index + 1) in document.labels:
+        return False
+    if document.own_text_follows(index):
+        return False
+    # "The answer is A metal": an article would not be a capital in the middle of a sentence.
+    capital = token.key == "a" and document.raw(token.start).isupper()
+    return not (capital and document.key(index - 1) in lexicon.COPULAS)

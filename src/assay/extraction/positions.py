@@ -1,0 +1,122 @@
+"""Labels that are an answer by where they stand: at the head, or alone on a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.extraction import lexicon
+from assay.extraction.context import after_own_text, introduced
+from assay.extraction.mentions import Document, Mention
+from assay.extraction.tokens import BREAK, NUMBER, PUNCT, WORD
+
+_BULLETS = frozenset("-•>+#(*[·")
+_LIST_MARKS = frozenset(".):]-–—")
+_HEAD_MARKS = _LIST_MARKS | frozenset(",(!?;=")
+_RIVAL_MARKS = _HEAD_MARKS | frozenset("(")
+_REASONS = lexicon.REASONS | lexicon.TURNS
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A label at the beginning of a line.
+
+    Parameters
+    ----------
+    mention : Mention
+        The label.
+    line : int
+        Number of the line among those that are not blank.
+    alone : bool
+        Nothing else stands on the line.
+    text : str
+        Whose option text follows it: "own", "other" or "".
+    rival : Mention or None
+        Another label directly behind it ("1. 2. 3.").
+    """
+
+    mention: Mention
+    line: int
+    alone: bool
+    text: str
+    rival: Mention | None = None
+
+
+def find_entries(document: Document) -> list[Entry]:
+    """Return the labels that begin a line, in order; rejected ones are left out."""
+    entries = []
+    line = -1
+    for index in range(len(document.tokens)):
+        if document.kind(index) == BREAK or document.kind(index - 1) != BREAK:
+            continue
+        line += 1
+        entry = _entry(document, index, line)
+        if entry is not None:
+            entries.append(entry)
+    return entries
+
+
+def _entry(document: Document, start: int, line: int) -> Entry | None:
+    index = start
+    while document.kind(index) == PUNCT and document.key(index) in _BULLETS and index < start + 3:
+        index += 1
+    mention = document.mentions.get(index)
+    if mention is None or mention.rejected:
+        return None
+    if mention.label is None and _no_label(document, index):
+        return None
+    alone = _alone(document, index)
+    if not alone and not _begins_line(document, index, head=line == 0):
+        return None
+    return Entry(mention, line, alone, introduced(document, index), _rival(document, index))
+
+
+def _no_label(document: Document, index: int) -> bool:
+    """Tell whether an option text stands there, or a number begins an item of another list."""
+    if document.options and document.options.at(document.position(index)):
+        return True
+    number = document.kind(index) == NUMBER and not document.digits
+    return number and not _alone(document, index)
+
+
+def _alone(document: Document, index: int) -> bool:
+    """Tell whether the rest of the line only repeats the label."""
+    position = index + 1
+    while document.kind(position) != BREAK:
+        if document.kind(position) != PUNCT and document.key(position) != document.key(index):
+            return False
+        position += 1
+    return True
+
+
+def _begins_line(document: Document, index: int, *, head: bool) -> bool:
+    following = document.key(index + 1)
+    if document.kind(index + 1) == PUNCT:
+        return following in (_HEAD_MARKS if head else _LIST_MARKS)
+    if document.own_text_follows(index) or introduced(document, index) == "own":
+        return True
+    return head and (following in _REASONS or _capitalised_after(document, index))
+
+
+def _capitalised_after(document: Document, index: int) -> bool:
+    """Tell "B Copper wire" from "E depois" and "B cells"."""
+    token = document.tokens[index]
+    if token.key in lexicon.WORD_LETTERS or document.mentions[index].plain:
+        return False
+    following = document.kind(index + 1) == WORD
+    return following and document.raw(document.tokens[index + 1].start).isupper()
+
+
+def _rival(document: Document, index: int) -> Mention | None:
+    """Return the next label of a list on one line: "1. 2. 3.", "A. Iron B. Copper"."""
+    position = index + 1
+    if document.own_text_follows(index):
+        position = after_own_text(document, index)
+    for _ in range(3):
+        if document.kind(position) == PUNCT and document.key(position) in _RIVAL_MARKS:
+            position += 1
+    other = document.mentions.get(position)
+    if other is None or other.rejected or other.label is None:
+        return None
+    if other.label == document.mentions[index].label:
+        return None
+    return other if document.kind(position + 1) in (BREAK, PUNCT) else None
