@@ -1,7 +1,7 @@
 rule collect:
     input:
         script="scripts/collect.py",
-        items=lambda w: f"{plan(w).benchmark.snapshot}/seal.json",
+        snapshot=lambda w: f"{plan(w).benchmark.snapshot}/seal.json",
         model=lambda w: str(STUDY.model_source(w.model)),
     output:
         records=ensure(
@@ -29,7 +29,7 @@ rule collect:
     message:
         "Asking {wildcards.model} the items of {wildcards.benchmark} (run {wildcards.run})"
     shell:
-        "python {input.script} --snapshot {params.snapshot:q} --verify {input.items:q}"
+        "python {input.script} --snapshot {params.snapshot:q} --verify {input.snapshot:q}"
         " --model {input.model:q} --out {params.folder:q} --device {params.device}"
         " --threads {threads} --gpus {resources.gpu}"
         " --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"

@@ -38,7 +38,7 @@ rule build_snapshot:
         files=item_files,
         source="results/sources/benchmarks/{benchmark}/{selection}.json",
     output:
-        items="results/snapshots/{benchmark}/{selection}/items.jsonl",
+        lines="results/snapshots/{benchmark}/{selection}/items.jsonl",
         manifest="results/snapshots/{benchmark}/{selection}/manifest.json",
         seal="results/snapshots/{benchmark}/{selection}/seal.json",
     log:
