@@ -1,0 +1,1 @@
+"""Floor 8: the HTML report, one page that opens offline."""
