@@ -54,8 +54,10 @@ class Report(_Strict):
     """What the report shows."""
 
     title: str = "Assay report"
-    embed_items: bool = Field(
-        default=True, description="show questions and answers; set false for confidential items"
+    embed_items: Literal["licensed", "all", "none"] = Field(
+        default="licensed",
+        description="show questions, prompts and answers where the benchmark's licence allows"
+        " passing them on, of all benchmarks, or of none",
     )
 
 

@@ -10,7 +10,7 @@ EmbedItems = Literal["licensed", "all", "none"]
 
 # Licences that allow passing a text on, unless one of the restrictions below is added.
 _OPEN = re.compile(
-    r"\b(MIT|Apache|BSD|ISC|CC0|CC[ -]BY|ODC|PDDL|MPL|L?GPL|public domain|own)\b", re.IGNORECASE
+    r"\b(MIT|Apache|AFL|BSD|ISC|CC0|CC[ -]BY|ODC|PDDL|MPL|L?GPL|public domain|own)\b", re.IGNORECASE
 )
 _RESTRICTED = re.compile(
     r"\b(NC|ND|non-?commercial|no[ -]?deriv\w*|propriet\w*|confidential|gated|research[ -]only"
