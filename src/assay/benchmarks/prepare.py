@@ -29,7 +29,7 @@ class Prepared:
     rows : int
         Rows of the source.
     drafts : list of Draft
-        What may be asked, sorted by native id.
+        What may be asked, in source order.
     items : dict
         native id → item, for `drafts`.
     fewshot : list of Draft or None

@@ -58,6 +58,13 @@ def test_an_empty_key_of_a_hidden_test_split_is_refused() -> None:
         adapt(spec("labelled"), located(choices("ABCD", "")))
 
 
+def test_labels_that_do_not_fit_the_options_are_refused() -> None:
+    row = choices("ABCD", "B")
+    row["choices"]["label"] = ["A", "B", "B", "D"]
+    with pytest.raises(SnapshotError, match="do not fit 4 options"):
+        adapt(spec("labelled"), located(row))
+
+
 def test_openbookqa_has_a_stem() -> None:
     row = choices("ABCD", "B")
     row["question_stem"] = row.pop("question")
@@ -126,6 +133,17 @@ def test_hellaswag_reads_label_as_text_and_makes_a_unique_id() -> None:
     assert first.question == "Roof shingle removal: A man is sitting on a roof. He"
     assert (first.gold, first.native_id) == (3, "activitynet~v_1#24")
     assert (second.native_id, second.group) == ("activitynet~v_2#24", "activitynet~v_2")
+
+
+def test_hellaswag_keeps_the_marked_up_text_beside() -> None:
+    row = hellaswag_row(ctx_a="[header] How to go [title] Look", ctx_b="", activity_label="Travel")
+    row["endings"] = ["[substeps] Go", "Stay", "Run", "Sit"]
+    (draft,) = adapt(spec("hellaswag", preprocessing=2), located(row))
+    assert draft.question == "Travel: How to go. Look"
+    assert draft.options[0] == "Go"
+    assert draft.before["question"] == "Travel: [header] How to go [title] Look "
+    assert draft.before["options"][0] == "[substeps] Go"
+    assert draft.flags == ("cleaned",)
 
 
 def test_hellaswag_test_split_without_labels_is_refused() -> None:

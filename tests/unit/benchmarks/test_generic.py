@@ -101,6 +101,12 @@ def test_a_gap_between_option_columns_is_an_empty_option() -> None:
         drafts(row, options=("a", "b", "c"))
 
 
+def test_option_columns_of_numbers_are_refused() -> None:
+    row = {"question": "q", "a": 1, "b": 2, "answer": 0}
+    with pytest.raises(SnapshotError, match=r"mine\.csv:2: column 'a' holds 1, not a text"):
+        drafts(row, options=("a", "b"))
+
+
 def test_duplicate_ids_are_refused() -> None:
     with pytest.raises(SnapshotError, match=r"mine\.csv:3: id '7' was already used at mine\.csv:2"):
         drafts(question(id="7"), question(id="7"), id="id")

@@ -19,6 +19,7 @@ from assay.benchmarks.describe import describe
 from assay.benchmarks.snapshot import build_snapshot, read_snapshot, verify_snapshot
 from assay.benchmarks.spec import BenchmarkSpec, Selection
 from assay.core.errors import SnapshotError, SourceError
+from support.small_disk import run_with_small_disk
 
 Sums = Callable[..., BenchmarkSpec]
 
@@ -253,21 +254,17 @@ except AssayError as error:
 """
 
 
-def _run(spec: BenchmarkSpec, target: Path, limit: int, **environment: str) -> Any:
-    return subprocess.run(
-        [sys.executable, "-c", _BUILD, spec.model_dump_json(), str(target)],
-        env={**os.environ, **environment},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+def test_full_disk_keeps_the_old_snapshot(sums: Sums, tmp_path: Path) -> None:
+    """No file may grow beyond 1,000 bytes: the write fails half way."""
+    build(sums(), tmp_path / "s", items=6)
+    before = content(tmp_path / "s")
+    done = subprocess.run(
+        [sys.executable, "-c", _BUILD, sums().model_dump_json(), str(tmp_path / "s")],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
         capture_output=True,
         text=True,
         check=False,
     )
-
-
-def test_full_disk_keeps_the_old_snapshot(sums: Sums, tmp_path: Path) -> None:
-    build(sums(), tmp_path / "s", items=6)
-    before = content(tmp_path / "s")
-    done = _run(sums(), tmp_path / "s", 1000)
     assert done.returncode == 1
     assert "cannot write: File too large" in done.stderr
     assert "nothing was overwritten" in done.stderr
@@ -275,10 +272,38 @@ def test_full_disk_keeps_the_old_snapshot(sums: Sums, tmp_path: Path) -> None:
     assert read_snapshot(tmp_path / "s").manifest.selected.items == 6
 
 
+def test_no_space_left_on_the_device(sums: Sums, tmp_path: Path) -> None:
+    """On a real file system of 4 kB, of which a snapshot needs 6."""
+    target = tmp_path / "disk"
+    done = run_with_small_disk(target, 4, _BUILD, sums().model_dump_json(), str(target / "s"))
+    assert done.returncode == 1
+    assert "cannot write: No space left on device" in done.stderr
+
+
 def test_no_room_in_temp_does_not_matter(sums: Sums, tmp_path: Path) -> None:
-    nowhere = str(tmp_path / "none")
-    done = _run(sums(), tmp_path / "s", 1 << 20, TMPDIR=nowhere, TEMP=nowhere, TMP=nowhere)
+    temp, spec = tmp_path / "temp", sums().model_dump_json()
+    full = f"open('{temp}/full', 'wb').write(bytes(4096))\n" + _BUILD
+    target = str(tmp_path / "s")
+    done = run_with_small_disk(temp, 4, full, spec, target, TMPDIR=str(temp))
     assert done.returncode == 0, done.stderr
+    assert read_snapshot(tmp_path / "s").manifest.selected.items == 8
+
+
+def test_the_manifest_is_renamed_last(
+    sums: Sums, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash between two renames must not leave a manifest beside older items that verifies."""
+    renamed: list[str] = []
+    real = os.replace
+
+    def recorded(source: Any, target: Any) -> None:
+        renamed.append(Path(target).name)
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", recorded)
+    build(sums(), tmp_path / "s", items=6, pool=2)
+    assert set(renamed) == {"items.jsonl", "fewshot.jsonl", "manifest.json"}
+    assert renamed[-1] == "manifest.json"
 
 
 def test_describe_says_what_matters(sums: Sums, tmp_path: Path) -> None:

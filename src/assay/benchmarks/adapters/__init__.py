@@ -26,10 +26,7 @@ ADAPTERS: dict[AdapterName, Adapter] = {
 
 
 def adapt(spec: BenchmarkSpec, rows: Iterable[Row]) -> list[Draft]:
-    """Return the checked drafts of `rows`, sorted by native id.
-
-    The result does not depend on the order in which the rows arrive: they are put in the order of
-    their locations first.
+    """Return the checked drafts of `rows` in source order, in whatever order the rows arrive.
 
     Raises
     ------
@@ -47,7 +44,7 @@ def adapt(spec: BenchmarkSpec, rows: Iterable[Row]) -> list[Draft]:
     in_order = sorted(rows, key=lambda row: row[0])
     drafts = [draft.cleaned() for draft in ADAPTERS[spec.adapter](spec, in_order)]
     _refuse_repeated_ids(drafts)
-    return sorted(drafts, key=lambda draft: draft.native_id)
+    return drafts
 
 
 def _refuse_repeated_ids(drafts: list[Draft]) -> None:
