@@ -6,14 +6,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from assay.config import load_study
 from assay.core.cache import cache_root
 from assay.core.errors import AssayError
-from assay.core.files import read_json
 
 app = typer.Typer(
     help="Is a leaderboard difference real, why does a model fail, which change to deploy?",
@@ -47,17 +46,12 @@ def _files(files: list[Path]) -> list[Path]:
 
 @app.command()
 def summary(configfile: ConfigFiles = _DEFAULT) -> None:
-    """Print a study's three main sentences and where its report is."""
+    """Print a study's three main sentences, what collecting took, and where the report is."""
+    from assay.cli.summary import summary_lines
+
     with _clear_errors():
-        study = load_study(*_files(configfile))
-        numbers = read_json(study.folder / "leaderboard.json")
-        print(
-            f"\n{study.config.study}: {len(study.models)} models × {len(study.benchmarks)} "
-            f"benchmarks\n"
-        )
-        for sentence in numbers["sentences"][:3]:
-            print(f"  • {sentence['text']}")
-        print(f"\nReport: {study.folder / 'report' / 'index.html'}")
+        for line in summary_lines(load_study(*_files(configfile))):
+            print(line)
 
 
 @app.command()
@@ -73,7 +67,7 @@ def reconcile(configfile: ConfigFiles = _DEFAULT) -> None:
 @app.command()
 def pin(
     repo: Annotated[str, typer.Argument(help="hub repository, such as allenai/ai2_arc")],
-    kind: Annotated[str, typer.Option(help="model or dataset")] = "dataset",
+    kind: Annotated[Literal["model", "dataset"], typer.Option(help="what it holds")] = "dataset",
     revision: Annotated[str, typer.Option(help="branch or tag to resolve")] = "main",
 ) -> None:
     """Print the commit that a branch or tag of a hub repository points to now."""
@@ -100,7 +94,8 @@ def schema(
 @snapshot_app.command("show")
 def snapshot_show(folder: Annotated[Path, typer.Argument(help="snapshot folder")]) -> None:
     """Say what a snapshot holds and where it came from."""
-    from assay.benchmarks.snapshot import describe, read_snapshot
+    from assay.benchmarks.describe import describe
+    from assay.benchmarks.snapshot import read_snapshot
 
     with _clear_errors():
         print(describe(read_snapshot(folder)))

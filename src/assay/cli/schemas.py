@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel
 
 from assay.benchmarks.spec import BenchmarkSpec
 from assay.config.schema import RunConfig
@@ -20,7 +20,7 @@ from assay.records.schema import Record
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Return file name → JSON Schema."""
-    models = {
+    models: dict[str, type[BaseModel]] = {
         "run": RunConfig,
         "model": ModelSpec,
         "benchmark": BenchmarkSpec,
@@ -28,7 +28,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "record": Record,
         "manifest": Manifest,
     }
-    found = {name: TypeAdapter(model).json_schema() for name, model in models.items()}
+    found = {name: model.model_json_schema() for name, model in models.items()}
     return {
         f"{name}.schema.json": value
         for name, value in {**found, "leaderboard": leaderboard_schema()}.items()
