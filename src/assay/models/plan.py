@@ -9,7 +9,7 @@ not matter, and a resumed shard repeats the same batches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -113,47 +113,56 @@ def token_counts(requests: Sequence[Request], batches: Sequence[Batch]) -> Token
     planned = padded = 0
     for batch in batches:
         shapes = [_Shape.of(group) for group in batch.groups]
-        planned += sum(shape.prefix for shape in shapes)
+        whole = _merge(shapes)
+        common = len(whole.common)
+        planned += common + sum(len(shape.common) - common for shape in shapes)
         planned += sum(
             len(forwarded(request)) - shape.prefix
             for shape, group in zip(shapes, batch.groups, strict=True)
             for request in group
         )
-        padded += _merge(shapes).forwarded
+        padded += whole.forwarded
     return TokenCounts(sum(len(forwarded(r)) for r in requests), planned, padded)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """Padded size of groups that are computed side by side."""
+    """Padded size of groups that are computed side by side.
+
+    `common` is the prefix that all their prefixes share: it is computed in one row, then come the
+    rest of every prefix and the suffixes, each padded to the longest.
+    """
 
     groups: int
     rows: int
+    common: Tokens
     prefix: int
     suffix: int
 
     @classmethod
     def of(cls, group: Sequence[Request]) -> _Shape:
-        prefix = prefix_length(group)
+        head = forwarded(group[0])[: prefix_length(group)]
         longest = max(len(forwarded(request)) for request in group)
-        return cls(1, len(group), prefix, longest - prefix)
+        return cls(1, len(group), head, len(head), longest - len(head))
 
     @property
     def forwarded(self) -> int:
-        return self.groups * self.prefix + self.rows * self.suffix
+        common = len(self.common)
+        return common + self.groups * (self.prefix - common) + self.rows * self.suffix
 
     def cost(self, new_tokens: int) -> int:
         slots = self.rows * (self.prefix + self.suffix + new_tokens)
         return max(self.forwarded + self.rows * new_tokens, slots // SLOTS_PER_TOKEN)
 
 
-def _merge(shapes: Iterable[_Shape]) -> _Shape:
-    merged = list(shapes)
+def _merge(shapes: Sequence[_Shape]) -> _Shape:
+    heads = [shape.common for shape in shapes]
     return _Shape(
-        sum(shape.groups for shape in merged),
-        sum(shape.rows for shape in merged),
-        max(shape.prefix for shape in merged),
-        max(shape.suffix for shape in merged),
+        sum(shape.groups for shape in shapes),
+        sum(shape.rows for shape in shapes),
+        heads[0][: common_prefix(heads)],
+        max(shape.prefix for shape in shapes),
+        max(shape.suffix for shape in shapes),
     )
 
 

@@ -277,5 +277,5 @@ def _cache_traits(model: Any) -> tuple[int | None, bool]:
     """Return the narrowest sliding window, and whether the cache holds one slot a token."""
     layers = DynamicCache(config=model.config).layers
     branches = all(type(layer) in (DynamicLayer, DynamicSlidingWindowLayer) for layer in layers)
-    windows = [layer.sliding_window for layer in layers if layer.is_sliding]
+    windows = [x.sliding_window for x in layers if isinstance(x, DynamicSlidingWindowLayer)]
     return min(windows, default=None), branches
