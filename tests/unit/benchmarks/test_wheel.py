@@ -4,7 +4,10 @@ import os
 import resource
 import subprocess
 import sys
+import threading
+from functools import partial
 from hashlib import sha256
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -202,16 +205,29 @@ except AssayError as error:
 """
 
 
+class _Silent(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
 @pytest.fixture
 def large(index: Path) -> Distribution:
     return make_wheel(index, "large-items", {"x.bin": os.urandom(300_000)})
 
 
 def test_no_room_in_temp_does_not_matter(tmp_path: Path, large: Distribution) -> None:
-    """Pip unpacks where TMPDIR says; the fetch sends it to the cache's own disk."""
+    """Pip puts downloads where TMPDIR says; the fetch sends it to the cache's own disk."""
     temp, cache = tmp_path / "temp", str(tmp_path / "cache")
     pinned = large.model_dump_json()
-    done = run_with_small_disk(temp, 64, _FETCH, pinned, cache, TMPDIR=str(temp))
+    handler = partial(_Silent, directory=str(tmp_path / "index"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        index = {
+            "PIP_FIND_LINKS": f"http://127.0.0.1:{server.server_address[1]}/",
+            "PIP_TRUSTED_HOST": "127.0.0.1",
+        }
+        done = run_with_small_disk(temp, 64, _FETCH, pinned, cache, TMPDIR=str(temp), **index)
+        server.shutdown()
     assert done.returncode == 0, done.stderr
 
 
