@@ -40,6 +40,7 @@ FAMILY_EFFECT = {
     "cloze": -1.3,
 }
 _FAMILIES = tuple(FAMILY_EFFECT)
+_UNUSABLE = (("none", "nothing", "I think it depends on"), ("empty", "blank", ""))
 _WORDS = ("harbour", "lantern", "meadow", "granite", "willow", "copper", "orchard", "glacier")
 
 
@@ -275,9 +276,10 @@ def _answer(
     gold: int, right: bool, name: str, habits: _Habits, rng: np.random.Generator
 ) -> dict[str, Any]:
     if not right and rng.random() < habits.unusable[name]:
-        status, text = (("none", "I think it depends on"), ("empty", ""))[int(rng.integers(2))]
+        status, rule, text = _UNUSABLE[int(rng.integers(len(_UNUSABLE)))]
         finish = "length" if text else "eos"
-        return {"status": status, "text": text, "finish": finish, "slot": None, "new_tokens": 8}
+        answer = {"status": status, "rule": rule, "text": text, "finish": finish}
+        return answer | {"slot": None, "new_tokens": len(text) // 4}
     weights = habits.slots.copy()
     weights[gold] = 0
     slot = gold if right else int(rng.choice(4, p=weights / weights.sum()))

@@ -113,9 +113,12 @@ class _Collector:
 
 
 def null_bands(correctness: Correctness, *, draws: int, seed: int) -> list[ScopeBands]:
-    """Return the headlines of every scope beside those of `draws` no-interaction twins."""
+    """Return the headlines of every scope beside those of `draws` no-interaction twins.
+
+    Without draws the bands are NaN and no twin is fitted.
+    """
     collectors = [_Collector(correctness, scope) for scope in correctness.scopes()]
-    for right in NullTwin(correctness, seed=seed).draws(draws):
+    for right in NullTwin(correctness, seed=seed).draws(draws) if draws else ():
         for collector in collectors:
             collector.add(right)
     return [collector.result() for collector in collectors]
