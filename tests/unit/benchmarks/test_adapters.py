@@ -207,6 +207,7 @@ def test_truthfulqa_distractors_keep_their_order_and_nothing_is_lost() -> None:
         others = [option for option in draft.options if not option.endswith("true")]
         assert [option[-1] for option in others] == list("12345")
         assert draft.before["gold"] == 0
+        assert draft.before["options"][1:] == others
         assert "gold_moved" in draft.flags
 
 

@@ -90,37 +90,32 @@ def truthfulqa(spec: BenchmarkSpec, rows: Sequence[Row]) -> Iterator[Draft]:
     model with a taste for A gains nothing; the distractors keep their order.
     """
     for where, row in rows:
-        targets = value(row, "mc1_targets", where)
-        options, marks = (
-            list(texts(targets, "choices", where)),
-            list(value(targets, "labels", where)),
-        )
-        if len(marks) != len(options) or sum(map(int, marks)) != 1:
+        targets, question = value(row, "mc1_targets", where), text(row, "question", where)
+        source, marks = texts(targets, "choices", where), value(targets, "labels", where)
+        if len(marks) != len(source) or sum(map(int, marks)) != 1:
             raise SnapshotError(
-                f"{marks} does not mark one true option among {len(options)}.",
+                f"{marks} does not mark one true option among {len(source)}.",
                 where=str(where),
                 fix="use the MC1 targets of the pinned revision.",
             )
-        question = text(row, "question", where)
-        true = options.pop(marks.index(1))
-        before: dict[str, object] = {"options": [true, *options], "gold": marks.index(1)}
+        first = marks.index(1)
+        true, others = source[first], [*source[:first], *source[first + 1 :]]
         flags = []
-        if spec.keep_options is not None and len(options) >= spec.keep_options:
-            options, flags = options[: spec.keep_options - 1], ["options_cut"]
-        gold = marks.index(1)
+        if spec.keep_options is not None and len(others) >= spec.keep_options:
+            others, flags = others[: spec.keep_options - 1], ["options_cut"]
+        gold = min(first, len(others))
         if spec.gold_seed is not None:
             drawn = int(digest([spec.gold_seed, question, true], length=16), 16)
-            gold = drawn % (len(options) + 1)
+            gold = drawn % (len(others) + 1)
             flags.append("gold_moved")
-        options.insert(gold, true)
         yield Draft(
             where=where,
             native_id=digest([question, true], length=12),
             question=question,
-            options=tuple(options),
+            options=(*others[:gold], true, *others[gold:]),
             gold=gold,
             flags=tuple(flags),
-            before=before if flags else {},
+            before={"options": list(source), "gold": first} if flags else {},
         )
 
 

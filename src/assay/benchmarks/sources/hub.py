@@ -155,12 +155,26 @@ def _explained(repo: str, revision: str) -> Iterator[None]:
 
 
 def _meaning(error: BaseException, revision: str) -> tuple[str, str]:
+    """Return what happened and what to do, by the first known cause of `error`."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
+        chain.append(cause)
+    if any(isinstance(link, OSError) and link.errno == ENOSPC for link in chain):
+        return "there is no space left on the disk of the cache.", "free some or set ASSAY_CACHE."
+    for kind, what, fix in _known(revision):
+        if any(isinstance(link, kind) for link in chain):
+            return what, fix
+    return (
+        f"the hub did not give what was asked for: {error}",
+        "check connection, HF_ENDPOINT, configuration and split.",
+    )
+
+
+def _known(revision: str) -> list[tuple[type[BaseException], str, str]]:
+    """Return (error, what, fix), the special cases first: a gated repository is "not found" too."""
     from huggingface_hub import errors
 
-    chain: list[BaseException] = [error]
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None:
-        chain.append(cause)
-    known: list[tuple[type[BaseException], str, str]] = [
+    return [
         (
             errors.GatedRepoError,
             "this repository is gated: its owner wants its terms accepted first.",
@@ -182,12 +196,3 @@ def _meaning(error: BaseException, revision: str) -> tuple[str, str]:
             "unset it for the fetch.",
         ),
     ]
-    if any(isinstance(link, OSError) and link.errno == ENOSPC for link in chain):
-        return "there is no space left on the disk of the cache.", "free some or set ASSAY_CACHE."
-    for kind, what, fix in known:
-        if any(isinstance(link, kind) for link in chain):
-            return what, fix
-    return (
-        f"the hub did not give what was asked for: {error}",
-        "check connection, HF_ENDPOINT, configuration and split.",
-    )
