@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -120,39 +121,69 @@ def _orient(tables: _Tables, place: NDArray[np.intp]) -> tuple[NDArray[np.intp],
 
 def _compare(
     tables: _Tables, first: NDArray[np.intp], second: NDArray[np.intp], alpha: float, margin: float
-) -> dict[str, NDArray[np.generic]]:
-    counts = PairedCounts(
-        both=tables.both[first, second],
-        b=tables.wins[first, second],
-        c=tables.wins[second, first],
-        neither=tables.n[first, second]
-        - tables.both[first, second]
-        - tables.wins[first, second]
-        - tables.wins[second, first],
-    )
-    test = mcnemar_exact(counts)
+) -> dict[str, NDArray[Any]]:
+    n, both = tables.n[first, second], tables.both[first, second]
+    b, c = tables.wins[first, second], tables.wins[second, first]
+    counts = PairedCounts(both=both, b=b, c=c, neither=n - both - b - c)
     interval = paired_difference(counts, level=1 - alpha)
-    adjusted = adjust_p(test.p_value)
-    tie = adjust_p(equivalence(counts, margin=margin, alpha=alpha).p_value)
-    better, tied = adjusted.p_values <= alpha, tie.p_values <= alpha
-    verdict = np.where(better, "better", np.where(tied, "tied", "unresolved"))
-    level = strictest_level(alpha, adjusted.family)
+    judged = judge(counts, alpha=alpha, margin=margin)
+    level = strictest_level(alpha, judged.family)
     needed = [
-        np.nan if v != "unresolved" else _needed(int(b), int(c), int(n), margin, level)
-        for v, b, c, n in zip(verdict, counts.b, counts.c, counts.n, strict=True)
+        _needed(int(gained), int(lost), int(items), margin, level)
+        if verdict == "unresolved"
+        else np.nan
+        for verdict, gained, lost, items in zip(judged.verdict, b, c, n, strict=True)
     ]
     return {
-        "n": counts.n,
+        "n": n,
         "gap": np.asarray(interval.estimate),
         "low": np.asarray(interval.low),
         "high": np.asarray(interval.high),
-        "wrong_to_right": counts.b,
-        "right_to_wrong": counts.c,
-        "p_value": np.asarray(test.p_value),
-        "p_adjusted": adjusted.p_values,
-        "verdict": verdict,
+        "wrong_to_right": b,
+        "right_to_wrong": c,
+        "p_value": judged.p_value,
+        "p_adjusted": judged.p_adjusted,
+        "verdict": judged.verdict,
         "needed_n": np.array(needed, float),
     }
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts on one family of pairs.
+
+    Attributes
+    ----------
+    p_value, p_adjusted : ndarray of float, shape (pair,)
+        Exact McNemar, and adjusted over the family.
+    verdict : ndarray of str, shape (pair,)
+        "better", "tied" or "unresolved".
+    family : int
+        Pairs that could be tested.
+    """
+
+    p_value: NDArray[np.float64]
+    p_adjusted: NDArray[np.float64]
+    verdict: NDArray[np.str_]
+    family: int
+
+
+def judge(counts: PairedCounts, *, alpha: float, margin: float) -> Judged:
+    """Judge one family of pairs; see `pair_table` for the verdicts.
+
+    Both kinds of claim are adjusted over all pairs, so that of the pairs called better, and of
+    those called tied, at most a share alpha is expected to be wrong.
+    """
+    test = mcnemar_exact(counts)
+    adjusted = adjust_p(test.p_value)
+    tie = adjust_p(equivalence(counts, margin=margin, alpha=alpha).p_value)
+    better, tied = adjusted.p_values <= alpha, tie.p_values <= alpha
+    return Judged(
+        p_value=np.asarray(test.p_value),
+        p_adjusted=adjusted.p_values,
+        verdict=np.where(better, "better", np.where(tied, "tied", "unresolved")),
+        family=adjusted.family,
+    )
 
 
 def _needed(b: int, c: int, n: int, margin: float, level: float) -> float:
