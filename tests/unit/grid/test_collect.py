@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from assay.config.registry import load_grid
 from assay.core.errors import ModelError
 from assay.core.model import Batch, Model, Outcome
 from assay.grid.collect import Job, collect
+from assay.grid.configuration import Grid
 from assay.models.backends.hf_local import HFLocal
 from assay.models.render import Renderer
 from assay.records.schema import Record
 from assay.records.shard import read_shard
 from support.embedded import ITEMS, embedded, item
+from support.workspace import TINY_GRID
 
 pytestmark = pytest.mark.model
 
@@ -39,7 +42,7 @@ def model(files: Any) -> HFLocal:
 
 
 @pytest.fixture
-def job(files: Any, project: Path) -> Callable[..., Job]:
+def job(files: Any) -> Callable[..., Job]:
     spec, found = files
 
     def build(items: Sequence[Item] = ITEMS, **changes: Any) -> Job:
@@ -47,9 +50,9 @@ def job(files: Any, project: Path) -> Callable[..., Job]:
             "spec": spec,
             "benchmark": "own",
             "items": items,
-            "grid": load_grid(project / "config", "released"),
+            "grid": Grid.model_validate_json(json.dumps(TINY_GRID)),
             "max_new_tokens": 4,
-            "token_budget": 1024,
+            "token_budget": 256,
             "origin": {"model": dict(found.digests), "dtype": "float32"},
             "facts": {"snapshot_sha256": "0" * 64, "provenance": {}},
         }
@@ -81,9 +84,10 @@ def never() -> Model:
 
 
 def test_every_item_under_every_configuration(
-    job: Any, renderer: Renderer, model: HFLocal, tmp_path: Path
+    job: Any, renderer: Renderer, model: HFLocal, tmp_path: Path, project: Path
 ) -> None:
-    manifest = collect(job(), tmp_path, renderer, lambda: model)
+    released = load_grid(project / "config", "released")
+    manifest = collect(job(grid=released), tmp_path, renderer, lambda: model)
     assert manifest.rows == 3
     assert all(len(record.observations) == 26 for record in records(tmp_path))
     four, three, two = (
@@ -123,7 +127,7 @@ def test_only_a_new_item_is_asked(
 ) -> None:
     collect(job(ITEMS[:2]), tmp_path, renderer, lambda: model)
     manifest = collect(job(ITEMS), tmp_path, renderer, lambda: model)
-    assert manifest.run["observations_reused"] == 2 * 26
+    assert manifest.run["observations_reused"] == 2 * 5
     assert manifest.rows == 3
 
 
@@ -188,5 +192,5 @@ def test_an_over_long_item_is_a_status_and_the_shard_goes_on(
     collect(job([ITEMS[0], long]), tmp_path, renderer, lambda: model)
     by_id = {record.native_id: record for record in records(tmp_path)}
     statuses = {o.status for o in by_id["q3"].observations.values()}
-    assert statuses == {"too_long", "not_applicable"}
+    assert statuses == {"too_long"}
     assert "too_long" not in {o.status for o in by_id["q0"].observations.values()}
