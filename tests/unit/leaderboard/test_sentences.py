@@ -35,7 +35,7 @@ class TestWhoIsBetter:
         text = read(shard, {"one": right_on(30, 60), "two": right_on(10, 60)})["better"]
         assert text == (
             "one is better than two at the reference configuration: 50.0 % against 16.7 % of 60 "
-            "items right, a lead of 33.3 points (95 % interval 22.7 to 46.0)."
+            "items right, a lead of 33.3 points (95 % interval 22.7 to 45.9)."
         )
 
     def test_what_cannot_be_told_says_how_many_items_it_takes(self, shard: ShardWriter) -> None:
