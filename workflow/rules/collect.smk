@@ -21,8 +21,8 @@ rule collect:
         mem_mb=lambda w: STUDY.model(w.model).memory_mb,
         runtime=STUDY.config.runtime.minutes,
     params:
-        snapshot=lambda w: str(plan(w).benchmark.snapshot),
-        folder=lambda w: str(plan(w).folder),
+        snapshot=lambda w, input: str(Path(input.snapshot).parent),
+        folder=lambda w, output: str(Path(output.manifest).parent),
         spec=lambda w: plan(w).parameters,
         code=code("collect.py"),
         device=STUDY.config.runtime.device,

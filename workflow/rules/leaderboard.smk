@@ -23,7 +23,7 @@ rule analyze_leaderboard:
         runtime=60,
     params:
         shards=[str(plan.folder) for plan in STUDY.present],
-        folder=S,
+        folder=lambda w, output: str(Path(output.numbers).parent),
         spec=STUDY.analysis_parameters,
         code=code("analyze_leaderboard.py"),
     message:

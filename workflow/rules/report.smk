@@ -18,9 +18,9 @@ rule build_report:
         mem_mb=4000,
         runtime=30,
     params:
-        study=S,
+        study=lambda w, input: str(Path(input.leaderboard).parents[1]),
         shards=[str(plan.folder) for plan in STUDY.present],
-        out=f"{S}/report",
+        out=lambda w, output: str(Path(output.index).parent),
         spec=STUDY.report_parameters,
         code=code("build_report.py"),
     message:

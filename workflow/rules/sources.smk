@@ -52,7 +52,7 @@ rule build_snapshot:
         mem_mb=4000,
         runtime=30,
     params:
-        folder=lambda w: f"results/snapshots/{w.benchmark}/{w.selection}",
+        folder=lambda w, output: str(Path(output.seal).parent),
         spec=lambda w: STUDY.benchmark(w.benchmark).parameters,
         code=code("build_snapshot.py"),
     message:
