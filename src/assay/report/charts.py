@@ -26,7 +26,9 @@ def charts(inputs: ReportInputs) -> dict[str, dict[str, Any]]:
     drawn = {"accuracy": accuracy_chart(inputs), "ranks": rank_chart(inputs)}
     if inputs.tables["pairs"]["adjacent"].any():
         drawn["gaps"] = gap_chart(inputs)
-    return {name: _finished(chart) for name, chart in drawn.items()}
+    # Altair refuses more than 5,000 rows unless told that they are meant.
+    with alt.data_transformers.enable("default", max_rows=None):
+        return {name: _finished(chart) for name, chart in drawn.items()}
 
 
 def accuracy_chart(inputs: ReportInputs) -> alt.LayerChart:

@@ -25,7 +25,7 @@ def json_for_script(value: Any) -> Markup:
     Examples
     --------
     >>> print(json_for_script("</script>"))
-    "\\u003c/script>"
+    "\u003c/script>"
     """
     text = _json(value)
     for character, escaped in _ESCAPES.items():

@@ -42,13 +42,16 @@ class ReportOptions:
     licences : mapping
         Benchmark → licence; what a shard's own provenance says is used where it is missing.
     item_budget, index_limit : int
-        Bytes of items embedded in the index, and of the whole index.
+        Bytes of answers embedded in the index, and of the whole index.
+    chunk_size : int
+        Characters of JSON at which a compressed chunk of answers is closed.
     """
 
     title: str = "Assay report"
     embed_items: EmbedItems = "licensed"
     licences: Mapping[str, str] = field(default_factory=dict)
     item_budget: int = 6 * MEGABYTE
+    chunk_size: int = 1_500_000
     index_limit: int = 20 * MEGABYTE
 
 

@@ -17,8 +17,6 @@ from assay.report.inputs import ReportInputs
 #: Class of an item for a model → its letter in the list.
 CLASS_LETTERS = {"robust-correct": "c", "robust-wrong": "w", "fragile": "f"}
 _ABSENT = "-"
-#: A chunk is closed when its items' JSON reaches this many characters.
-_CHUNK_CHARACTERS = 1_500_000
 
 
 @dataclass
@@ -54,7 +52,7 @@ def item_data(inputs: ReportInputs, withheld: Mapping[str, str]) -> ItemData:
         items = _read_benchmark(inputs, benchmark, hidden=benchmark in withheld)
         items.sort(key=lambda item: (-fragility.get((benchmark, item.id), 0.0), item.id))
         room = share
-        for name, members in _chunks(items, f"b{number:02d}"):
+        for name, members in _chunks(items, f"b{number:02d}", inputs.options.chunk_size):
             packed = pack({item.id: item.detail for item in members})
             room -= len(packed)
             (data.embedded if room >= 0 else data.linked)[name] = packed
@@ -136,14 +134,14 @@ def _filled(observation: Observation) -> dict[str, Any]:
     )
 
 
-def _chunks(items: list[_Item], prefix: str) -> Iterator[tuple[str, list[_Item]]]:
+def _chunks(items: list[_Item], prefix: str, limit: int) -> Iterator[tuple[str, list[_Item]]]:
     """Yield (name, items) with about as much text in each chunk."""
     members: list[_Item] = []
     size = number = 0
     for item in items:
         members.append(item)
         size += len(json.dumps(item.detail))
-        if size >= _CHUNK_CHARACTERS:
+        if size >= limit:
             yield f"{prefix}-{number:04d}", members
             members, size, number = [], 0, number + 1
     if members:

@@ -6,23 +6,23 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from assay.core.errors import AnalysisError
+from assay.leaderboard import analyze
 from assay.plots.accuracy_band import accuracy_band
 from assay.plots.axis_survival import axis_survival
 from assay.plots.fragile_gap import fragile_gap
 from assay.plots.position_preference import position_preference
 from assay.plots.rank_volatility import rank_volatility
 from assay.plots.style import SMALL, WIDTH
+from support.figures import collisions, cut_off, shown_texts
+from support.twin import write_twin
 
 Tables = dict[str, pd.DataFrame]
 NOTE = "synthetic data: no language model was asked"
@@ -41,52 +41,44 @@ def draw(name: str, tables: Tables, **keywords: str) -> Figure:
     return function(*(tables[table] for table in needed), **keywords)
 
 
-def shown_texts(figure: Figure) -> list[tuple[Text, tuple[float, float, float, float]]]:
-    """Return each visible text with its box in points from the lower left corner."""
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    renderer = canvas.get_renderer()
-    scale = 72 / figure.dpi
-    found = []
-    for text in figure.findobj(Text):
-        if text.get_visible() and text.get_text().strip():
-            box = text.get_window_extent(renderer)
-            found.append((text, tuple(scale * value for value in box.extents)))
-    return found
-
-
-def collisions(figure: Figure) -> list[tuple[str, str]]:
-    pairs = []
-    for (a, p), (b, q) in combinations(shown_texts(figure), 2):
-        wide = min(p[2], q[2]) - max(p[0], q[0])
-        high = min(p[3], q[3]) - max(p[1], q[1])
-        if wide > 0.3 and high > 0.3:
-            pairs.append((a.get_text(), b.get_text()))
-    return pairs
-
-
 @each_figure
 def test_no_text_overlaps_or_is_cut_off(name: str, tables: Tables) -> None:
     figure = draw(name, tables, note=NOTE)
-    height = figure.get_figheight() * 72
-    texts = shown_texts(figure)
     assert figure.get_figwidth() * 72 == pytest.approx(WIDTH)
-    assert collisions(figure) == []
-    outside = [
-        text.get_text()
-        for text, (x0, y0, x1, y1) in texts
-        if x0 < -0.2 or y0 < -0.2 or x1 > WIDTH + 0.2 or y1 > height + 0.2
-    ]
-    assert outside == []
-    assert min(text.get_fontsize() for text, _ in texts) >= SMALL
-    assert NOTE in [text.get_text() for text, _ in texts]
+    shown = shown_texts(figure)
+    assert collisions(shown) == []
+    assert cut_off(figure, shown) == []
+    texts = [text for text, _ in shown]
+    assert min(text.get_fontsize() for text in texts) >= SMALL
+    assert NOTE in [text.get_text() for text in texts]
 
 
-def test_the_overlap_check_sees_an_overlap() -> None:
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    """The real analysis of the synthetic twin: twelve models, four benchmarks."""
+    shards = write_twin(tmp_path_factory.mktemp("twin"), items_per_benchmark=6)
+    return analyze(shards, study="twin", seed=1).tables
+
+
+@each_figure
+def test_the_real_analysis_of_the_twin_is_drawn_legibly(name: str, twin: Tables) -> None:
+    figure = draw(name, twin, note=NOTE)
+    shown = shown_texts(figure)
+    assert collisions(shown) == []
+    assert cut_off(figure, shown) == []
+    texts = [text.get_text() for text, _ in shown]
+    assert NOTE in texts
+    assert sum("twin-07" in text for text in texts) == (2 if name == "fragile_gap" else 1)
+
+
+def test_the_checks_see_an_overlap_and_a_cut() -> None:
     figure = Figure(figsize=(WIDTH / 72, 1))
     figure.text(0.1, 0.5, "one text")
     figure.text(0.12, 0.5, "another")
-    assert collisions(figure) == [("one text", "another")]
+    figure.text(0.99, 0.1, "over the edge")
+    shown = shown_texts(figure)
+    assert collisions(shown) == [("one text", "another")]
+    assert cut_off(figure, shown) == ["over the edge"]
 
 
 def test_every_model_is_named_once_and_names_stay_distinct(tables: Tables) -> None:
