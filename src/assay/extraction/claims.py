@@ -7,10 +7,19 @@ carry nothing ("most likely", "the", "option"), so that a letter further on is n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum
-
 from assay.extraction import lexicon
+from assay.extraction.claim import (
+    BOXED,
+    CONCLUSION,
+    CONCLUSION_TEXT,
+    DECLARED,
+    DECLARED_TEXT,
+    DIRECT,
+    NAMED,
+    TAGGED,
+    VERDICT,
+    Claim,
+)
 from assay.extraction.context import Chain, stops_at, verdict
 from assay.extraction.mentions import Document
 from assay.extraction.tokens import BREAK, CUE, LETTER, PUNCT, RUN, WORD, Token
@@ -19,60 +28,11 @@ _CUE_REACH = 25
 _ADJECTIVE_REACH = 4
 _NEGATION_REACH = 3
 _POINTING_REACH = 3
-_SENTENCE_ENDS = frozenset(".!?;。！？；｡…")
+SENTENCE_ENDS = frozenset(".!?;。！？；｡…")
 _ARROWS = frozenset(["->", "=>", "~>", "→", "⇒", "➜", "∴", "⟹", "➡"])
 _DASHES = frozenset("-–—")
-DECLARED, DIRECT, NAMED, CONCLUSION = "declared", "direct", "named", "conclusion"
-BOXED, TAGGED, VERDICT = "boxed", "tagged", "verdict"
 _NEUTRAL = lexicon.FILLERS | lexicon.CONNECTORS | lexicon.POINTING | lexicon.COPULAS
-JOINING = lexicon.CONNECTORS
-# What may lie between two declarations that nobody corrected ("final" would be a correction).
-FRAME_WORDS = (
-    _NEUTRAL | lexicon.ANSWER_NOUNS | lexicon.OPTION_NOUNS | lexicon.COPULAS | lexicon.CORRECT
-) - {"final", "single", "actually"}
 _LASTING = frozenset([DECLARED, DIRECT, BOXED, TAGGED])
-
-
-class Rank(IntEnum):
-    """How plainly a claim is made."""
-
-    WEAK = 1
-    DECLARED = 3
-
-
-_FIRM = Rank.DECLARED
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A label or an option text that the text gives as its answer.
-
-    Parameters
-    ----------
-    rule : str
-        The frame that was found.
-    rank : Rank
-        Declarations outrank names and conclusions.
-    first, last : int
-        Token range, both ends included.
-    chain : Chain or None
-        The labels, None where an option text is claimed.
-    options : tuple of int
-        The options whose text is claimed.
-    crossed : bool
-        A line break lies between the frame and the label.
-    disputed : bool
-        The option text is followed by the label of another option: "Gold (B)".
-    """
-
-    rule: str
-    rank: Rank
-    first: int
-    last: int
-    chain: Chain | None = None
-    options: tuple[int, ...] = ()
-    crossed: bool = False
-    disputed: bool = False
 
 
 class ClaimScanner:
@@ -144,16 +104,13 @@ class ClaimScanner:
         if index <= self.negated_until:
             self.rejecting = True
             return after
-        label = document.mentions.get(after + 1) if document.key(after) == "(" else None
-        if label is None and not stops_at(document, after):
+        rival = document.mentions.get(after + 1) if document.key(after) == "(" else None
+        if rival is None and not stops_at(document, after):
             return index
-        kind, rank = (CONCLUSION, Rank.WEAK) if self.frame == CONCLUSION else (DECLARED, _FIRM)
-        disputed = label is not None and label.label not in map(
-            document.order.__getitem__, match.indices
-        )
-        self.claims.append(
-            Claim(f"{kind}_text", rank, index, after - 1, None, match.indices, disputed=disputed)
-        )
+        rule = CONCLUSION_TEXT if self.frame == CONCLUSION else DECLARED_TEXT
+        named = {document.order[option] for option in match.indices}
+        disputed = rival is not None and rival.label not in named
+        self.claims.append(Claim(rule, index, after - 1, None, match.indices, disputed=disputed))
         self._reset()
         return after
 
@@ -196,8 +153,7 @@ class ClaimScanner:
         return self.frame
 
     def _claim(self, rule: str, chain: Chain) -> None:
-        rank = Rank.WEAK if rule in (NAMED, CONCLUSION) else Rank.DECLARED
-        self.claims.append(Claim(rule, rank, chain.first, chain.last, chain, crossed=self.crossed))
+        self.claims.append(Claim(rule, chain.first, chain.last, chain, crossed=self.crossed))
         self._reset()
 
     def _at_break(self) -> None:
@@ -216,7 +172,9 @@ class ClaimScanner:
         elif key in _DASHES or key == "=":
             if index - 1 == self.cue:
                 self._arm(DECLARED)
-        elif key in _SENTENCE_ENDS and index - 1 != self.cue and not self._in_quotes(token):
+        elif key == "," and self.rejecting and not self.frame:
+            self._turn()
+        elif key in SENTENCE_ENDS and index - 1 != self.cue and not self._in_quotes(token):
             self._reset()
 
     def _in_quotes(self, token: Token) -> bool:
@@ -243,6 +201,7 @@ class ClaimScanner:
 
     def _at_word(self, index: int, key: str) -> None:
         noun, linked = _noun(key)
+        key = noun if key not in lexicon.POINTERS | lexicon.NEGATORS else key
         if key in lexicon.POINTERS:
             if self.rejecting:
                 self._turn()
@@ -275,6 +234,7 @@ class ClaimScanner:
         if self.document.key(index + 1) in ("than", "of"):
             self.negated_until = index + _NEGATION_REACH
         else:
+            self._arm(self.frame or (CONCLUSION if self.rejecting else ""))
             self._turn()
 
     def _turn(self) -> None:
@@ -292,9 +252,11 @@ class ClaimScanner:
 
     def _links(self, index: int, key: str) -> bool:
         """Take a verb that ties a noun or a pronoun to a label."""
+        if key in lexicon.COPULAS and index <= self.pointed_until and self.rejecting:
+            self._turn()
         if key in lexicon.COPULAS and self._cued(index):
             self._arm(DECLARED)
-        elif key in lexicon.ADJACENT_COPULAS and index - 1 == self.cue >= 0:
+        elif (self.document.key(index - 1), key) in lexicon.ADJACENT_COPULAS:
             self._arm(DECLARED)
         elif key in lexicon.COPULAS and index <= self.pointed_until:
             self._arm(self.frame or CONCLUSION)
@@ -314,10 +276,8 @@ class ClaimScanner:
 
 
 def _noun(key: str) -> tuple[str, bool]:
-    """Return the noun in "answer's" or "l'option", and whether it holds its verb."""
+    """Return the word in "answer's", "l'option" or "n'est", and whether "is" hangs on it."""
     if "'" not in key:
         return key, False
     left, right = key.split("'", 1)
-    if right == "s":
-        return left, True
-    return right, False
+    return (left, True) if right == "s" else (right, False)

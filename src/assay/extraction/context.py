@@ -15,7 +15,7 @@ _BRACKETS = frozenset("()[]")
 _LINKS = frozenset(["-", ":", "–", "—", "("])
 _CONDITIONS = frozenset(["only", "if", "when", "unless"])
 _MARKS = frozenset(".):]")
-DELIMITERS = frozenset(".):]-–—,(=")
+DELIMITERS = frozenset(".):]-–—,(=。，、")
 _STOPS = frozenset(".,;:!?。，；、)]")
 
 

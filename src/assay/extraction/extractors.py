@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from assay.core.errors import AssayError
-from assay.extraction import rules
+from assay.extraction import fallbacks, rules
 from assay.extraction.claims import ClaimScanner
 from assay.extraction.context import find_chains
 from assay.extraction.mentions import Document, find_mentions
 from assay.extraction.normalize import Folded, fold
 from assay.extraction.positions import find_entries
+from assay.extraction.reading import Outcome, Reading, Rule
 from assay.extraction.result import Extraction, Status
-from assay.extraction.rules import Outcome, Reading, Rule
 from assay.extraction.scope import answer_scope
 from assay.extraction.tokens import BREAK, tokenize
 
@@ -28,11 +28,16 @@ _STANDARD: tuple[Rule, ...] = (
     rules.declared,
     rules.refusal,
     rules.position,
-    rules.line_text,
-    rules.weak,
-    rules.group,
+    fallbacks.line_text,
+    fallbacks.weak,
+    fallbacks.group,
 )
-_LENIENT: tuple[Rule, ...] = (*_STANDARD, rules.lone_label, rules.lone_text, rules.cut_text)
+_LENIENT: tuple[Rule, ...] = (
+    *_STANDARD,
+    fallbacks.lone_label,
+    fallbacks.lone_text,
+    fallbacks.cut_text,
+)
 _LABEL = re.compile(r"[A-Za-z]|[1-9]|1[0-9]|2[0-6]")
 
 
@@ -137,7 +142,7 @@ def _decide(
         outcome = rule(reading)
         if outcome is not None:
             return _admit(outcome, policy)
-    return rules.nothing(reading)
+    return fallbacks.nothing(reading)
 
 
 def _read(document: Document, *, plain: bool) -> Reading:

@@ -11,6 +11,10 @@ def _words(*lines: str) -> frozenset[str]:
     return frozenset(" ".join(lines).split())
 
 
+def _runs(*lines: str) -> tuple[str, ...]:
+    return tuple(" ".join(lines).split())
+
+
 ANSWER_NOUNS = _words(
     "answer answers ans solution conclusion antwort antworten lösung loesung respuesta solución",
     "solucion réponse reponse risposta soluzione resposta solução antwoord oplossing svar svaret",
@@ -41,23 +45,26 @@ WRONG = _words(
     "неправильно неправильный неверная yanlış salah sai خاطئة خطأ गलत",
 )
 COPULAS = _words(
-    "is are was were be seems seem appears looks remains becomes equals ist sind wäre lautet bleibt",
-    "es son sería sea parece est serait semble è sono sarebbe é seria är er zijn jest este είναι",
-    "это есть является adalah ialah là هي هو היא הוא है हैं",
+    "is are was were be seems seem appears looks remains becomes equals",
+    "ist sind wäre lautet bleibt es son sería sea parece est serait semble è sono sarebbe é",
+    "seria är er zijn jest este είναι есть является adalah ialah là هي هو היא הוא है हैं",
 )
-# Too common otherwise: a verb only right after the noun ("Odpowiedź to B", "Vastaus on B").
-ADJACENT_COPULAS = _words("to on je e")
+# Too common otherwise: a verb only right after these nouns.
+ADJACENT_COPULAS = frozenset(
+    [("odpowiedź", "to"), ("odpowiedz", "to"), ("vastaus", "on"), ("odpověď", "je")]
+    + [("odpoveď", "je"), ("odgovor", "je")]
+)
 # Pronoun and verb in one: what they point at is a conclusion, not a declaration.
-POINTERS = _words("it's that's c'est")
-POINTING = _words("it this that es das dies esto eso ce cela questo isso dit это")
+POINTERS = _words("it's that's c'est это це")
+POINTING = _words("it this that es das dies esto eso ce cela questo isso dit")
 PICKS = _words(
     "choose chose pick picked select vote wähle nehme elijo escojo selecciono choisis",
     "sélectionne scelgo escolho kies väljer wybieram vybírám válassz выбираю обираю seçiyorum",
 )
 CONCLUSIONS = _words(
-    "so therefore thus hence consequently accordingly ergo finally daher deshalb folglich",
-    "somit luego entonces donc ainsi quindi dunque portanto logo dus alltså więc zatem proto",
-    "поэтому следовательно значит итак отже إذن لذلك इसलिए",
+    "so therefore thus hence consequently accordingly ergo finally leaving leaves",
+    "daher deshalb folglich somit luego entonces donc ainsi quindi dunque portanto logo dus",
+    "alltså więc zatem proto поэтому следовательно значит итак отже إذن لذلك इसलिए",
 )
 NEGATORS = _words(
     "not never neither nor none no cannot don't isn't aren't wasn't weren't doesn't can't",
@@ -126,39 +133,22 @@ UNITS = _words(
 WORD_LETTERS = frozenset("aeiouyksvwz")
 COUNTED_LETTERS = frozenset("ai")
 
-RUN_CUES = (
-    "答案", "正确选项", "正確選項", "选项", "選項", "选择", "選擇", "应选", "故选", "我选", "选", "選",
-    "正解", "回答", "解答", "答え", "答", "정답", "답", "คำตอบ", "ตอบ", "ข้อ", "ចម្លើយ",
-)  # fmt: skip
-RUN_LINKS = ("是", "为", "為", "は", "が", "은", "는", "이", "가", "选", "選", "คือ", "应该", "應該")
-RUN_NEGATIONS = ("不是", "不选", "不選", "并非", "不能是", "ไม่ใช่", "既不", "也不")
-RUN_TURNS = ("而是", "而应", "ではなく", "じゃなく", "아니라", "แต่")
-RUN_CONCLUSIONS = ("所以", "因此", "故", "따라서", "그러므로", "したがって", "よって", "ดังนั้น")
-RUN_CONNECTORS = (
-    "或",
-    "和",
-    "与",
-    "與",
-    "及",
-    "还是",
-    "と",
-    "か",
-    "または",
-    "과",
-    "와",
-    "나",
-    "또는",
-    "หรือ",
-    "และ",
+# Scripts without spaces: pieces of a run of characters, or whole runs.
+RUN_CUES = _runs(
+    "答案 正确选项 正確選項 选项 選項 选择 選擇 应选 故选 我选 选 選",
+    "正解 回答 解答 答え 答 정답 답 คำตอบ ตอบ ข้อ ចម្លើយ",
 )
-# Endings after a label that say nothing: number words and copulas.
-RUN_ENDINGS = frozenset(
-    ["番", "번", "です", "だ", "である", "입니다", "번입니다", "이다", "项", "項", "ครับ", "ค่ะ"]
+RUN_LINKS = _runs("是 为 為 选 選 应该 應該 は が 은 는 이 가 คือ")
+RUN_NEGATIONS = _runs("不是 不选 不選 并非 不能是 既不 也不 ไม่ใช่")
+RUN_TURNS = _runs("而是 而应 ではなく じゃなく 아니라 แต่")
+RUN_CONCLUSIONS = _runs("所以 因此 故 따라서 그러므로 したがって よって ดังนั้น")
+RUN_CONNECTORS = _runs("或 和 与 與 及 还是 と か または 과 와 나 또는 หรือ และ")
+RUN_RIGHT = _runs("正确 正確 正解 正しい 对 정답 맞 옳 ถูก")
+RUN_WRONG = _runs(
+    "不对 不對 不正确 不正確 错 錯 ではな じゃな ではあり 間違 誤 아니 틀 ผิด",
 )
-RUN_RIGHT = ("正确", "正確", "正解", "正しい", "对", "정답", "맞", "옳", "ถูก")
-RUN_WRONG = (
-    "不对", "不對", "不正确", "不正確", "错", "錯", "ではな", "じゃな", "ではあり", "間違", "誤", "아니", "틀", "ผิด",
-)  # fmt: skip
+# After a label these say nothing: number words and copulas.
+RUN_ENDINGS = frozenset(_runs("番 번 です だ である 입니다 번입니다 이다 项 項 ครับ ค่ะ"))
 
 # Letters of other scripts that look like a Latin one, upper case then lower case.
 LOOKALIKES = dict(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from assay.extraction import lexicon
 from assay.extraction.options import OptionTexts, Squeezed
@@ -60,12 +61,22 @@ class Document:
         self.text = text
         self.start, self.end = bounds
         self.tokens = tokens
+        self.starts = [token.start for token in tokens]
         self.labels = {label.casefold(): label for label in labels}
         self.digits = labels[0].isdigit()
         self.order = list(labels)
-        self.squeezed = Squeezed(text, *bounds) if options else Squeezed(text, 0, 0)
-        self.options = OptionTexts(options, self.squeezed) if options else None
+        self.shown = options
         self.mentions: dict[int, Mention] = {}
+
+    @cached_property
+    def squeezed(self) -> Squeezed:
+        """Return the answer as a squeezed key."""
+        return Squeezed(self.text, self.start, self.end)
+
+    @cached_property
+    def options(self) -> OptionTexts | None:
+        """Return the option texts, None where none were given."""
+        return OptionTexts(self.shown, self.squeezed) if self.shown else None
 
     def kind(self, index: int) -> str:
         """Return the kind of a token; beyond either end the text breaks off."""
@@ -83,7 +94,7 @@ class Document:
 
     def token_at(self, offset: int) -> int:
         """Return the first token that begins at or after a folded offset."""
-        return bisect_left(self.tokens, offset, key=lambda token: token.start)
+        return bisect_left(self.starts, offset)
 
     def own_text_follows(self, index: int) -> bool:
         """Tell whether the label at token `index` is followed by its own option text."""
@@ -160,6 +171,8 @@ def _in_formula(document: Document, index: int) -> bool:
     left, right = document.raw(token.start - 1), document.raw(token.end)
     if left in _FORMULA_LEFT or right in _FORMULA_RIGHT or document.key(index + 1) in _OPERATORS:
         return True
+    if left == right == "~":
+        return True  # Struck out.
     if left == "_" and document.raw(token.start - 2).isalnum():
         return True
     if right == "_" and document.raw(token.end + 1).isalnum():
@@ -196,10 +209,9 @@ def _conjunction(document: Document, index: int) -> bool:
     token = document.tokens[index]
     if token.key not in lexicon.CONNECTORS or not document.raw(token.start).islower():
         return False
-    neighbours = document.tokens[index - 1 : index] + document.tokens[index + 1 : index + 2]
-    return len(neighbours) == 2 and all(
-        other.kind == LETTER or other.key in "()[]" for other in neighbours
-    )
+    before = document.kind(index - 1) == LETTER or document.key(index - 1) in _CLOSING
+    after = document.kind(index + 1) == LETTER or document.key(index + 1) in _OPENING
+    return before and after
 
 
 def _counts(document: Document, index: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ _PLAIN = {
     **dict.fromkeys("‐‑", "-"),
 }
 _ASCII_BREAKS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e", "\n"))
+_ASCII = re.compile(r"[\x00-\x7f]++")
 ZERO_WIDTH = "\u200b"
 # A superscript is an exponent or a footnote, a vulgar fraction a quantity: never a label.
 _KEPT_FORMS = ("<super>", "<sub>", "<fraction>")
@@ -57,14 +59,25 @@ def fold(text: str) -> Folded:
     position = 0
     last = ""
     while position < len(text):
-        end = _cluster_end(text, position)
-        piece = _fold_cluster(text[position:end], after_digit=last.isdigit())
+        plain = _plain_end(text, position)
+        pieces.append(text[position:plain].translate(_ASCII_BREAKS))
+        starts.extend(range(position, plain))
+        ends.extend(range(position + 1, plain + 1))
+        end = _cluster_end(text, plain)
+        last = text[plain - 1] if plain > position else last
+        piece = _fold_cluster(text[plain:end], after_digit=last.isdigit())
         pieces.append(piece)
-        starts.extend([position] * len(piece))
+        starts.extend([plain] * len(piece))
         ends.extend([end] * len(piece))
         last = piece[-1:] or last
         position = end
     return Folded("".join(pieces), starts, ends)
+
+
+def _plain_end(text: str, start: int) -> int:
+    """Return the end of the ASCII characters that nothing behind them can extend."""
+    match = _ASCII.match(text, start)
+    return start if match is None else max(match.end() - 1, start)
 
 
 def _cluster_end(text: str, start: int) -> int:

@@ -8,13 +8,13 @@ a meaning, without spaces, hyphens and other punctuation, so that "anti-symmetri
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from assay.extraction.normalize import fold
 
-_SYMBOLS = frozenset("%$€£¥°√/^!")
+_SYMBOLS = frozenset("%/^!+<=>|")
 # A cut text names an option when it shows two words, or one longer than articles are.
 _SHORT_WORD = 5
 
@@ -31,9 +31,16 @@ class Squeezed:
     """A folded text as a squeezed key, with the offset of every key character."""
 
     def __init__(self, text: str, start: int, end: int):
-        pairs = list(_squeeze(text, start, end))
-        self.key = "".join(character for character, _ in pairs)
-        self.offsets = [offset for _, offset in pairs]
+        characters: list[str] = []
+        self.offsets: list[int] = []
+        for offset in range(start, end):
+            character = text[offset]
+            if not (_kept(character) or _meaningful(text, offset, start, end)):
+                continue
+            folded = character.casefold()
+            characters.append(folded)
+            self.offsets.extend([offset] * len(folded))
+        self.key = "".join(characters)
 
     def boundary(self, index: int) -> bool:
         """Tell whether a word ends before key position `index`."""
@@ -44,68 +51,75 @@ class Squeezed:
         )
 
 
-def _squeeze(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
-    for offset in range(start, end):
-        character = text[offset]
-        if character.isalnum() or (character > "\x7f" and unicodedata.category(character) == "Mn"):
-            for folded in character.casefold():
-                yield folded, offset
-        elif _meaningful(text, offset, start, end):
-            yield character, offset
+def _kept(character: str) -> bool:
+    if character.isascii():
+        return character.isalnum() or character in _SYMBOLS
+    return character.isalnum() or unicodedata.category(character) in ("Mn", "Sm", "Sc", "So")
 
 
 def _meaningful(text: str, offset: int, start: int, end: int) -> bool:
-    """Tell whether a symbol distinguishes options: operators, signs and decimal points."""
+    """Tell whether a sign or a decimal point stands there."""
     character = text[offset]
-    if character in "-.":
-        before = text[offset - 1] if offset > start else " "
-        after = text[offset + 1] if offset + 1 < end else " "
-        sign_or_point = not before.isalnum() or before.isdigit() and character == "."
-        return after.isdigit() and sign_or_point
-    return character in _SYMBOLS or unicodedata.category(character) == "Sm"
+    if character not in "-.":
+        return False
+    before = text[offset - 1] if offset > start else " "
+    after = text[offset + 1] if offset + 1 < end else " "
+    return after.isdigit() and (not before.isalnum() or before.isdigit() and character == ".")
+
+
+class OptionKeys:
+    """The squeezed keys of the options, and which of them begin with a character."""
+
+    def __init__(self, options: tuple[str, ...]):
+        folded = [fold(option).text for option in options]
+        self.keys = [Squeezed(text, 0, len(text)).key for text in folded]
+        self.longest = max(map(len, self.keys), default=0)
+        self.beginning: dict[str, list[tuple[int, str]]] = {}
+        for index, key in enumerate(self.keys):
+            self.beginning.setdefault(key[:1], []).append((index, key))
 
 
 @lru_cache(maxsize=4096)
-def option_keys(options: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the squeezed key of every option."""
-    folded = (fold(option).text for option in options)
-    return tuple(Squeezed(text, 0, len(text)).key for text in folded)
+def option_keys(options: tuple[str, ...]) -> OptionKeys:
+    """Return the keys of the options; the same options are read against many texts."""
+    return OptionKeys(options)
 
 
 class OptionTexts:
     """The option texts of one item, looked up in one squeezed text."""
 
     def __init__(self, options: Sequence[str], squeezed: Squeezed):
-        self.keys = option_keys(tuple(options))
-        self.longest = max(map(len, self.keys), default=0)
+        self.options = option_keys(tuple(options))
         self.text = squeezed
 
     def whole(self) -> tuple[int, ...]:
         """Return the options that equal the whole text."""
-        return tuple(index for index, key in enumerate(self.keys) if key and key == self.text.key)
+        key = self.text.key
+        return tuple(i for i, other in enumerate(self.options.keys) if other and other == key)
 
     def at(self, position: int) -> OptionMatch | None:
         """Return the longest option text that stands at key `position`, ending with a word."""
+        text = self.text
         best: list[int] = []
-        length = 0
-        for index, key in enumerate(self.keys):
-            if len(key) < max(length, 1) or not self.text.key.startswith(key, position):
+        length = 1
+        for index, key in self.options.beginning.get(text.key[position : position + 1], ()):
+            if len(key) < length or not text.key.startswith(key, position):
                 continue
-            if not self.text.boundary(position + len(key)):
+            if not text.boundary(position + len(key)):
                 continue
             if len(key) > length:
                 best, length = [], len(key)
             best.append(index)
         if not best:
             return None
-        return OptionMatch(tuple(best), self.text.offsets[position + length - 1] + 1)
+        return OptionMatch(tuple(best), text.offsets[position + length - 1] + 1)
 
     def cut(self, position: int, end: int) -> tuple[int, ...]:
         """Return the options that begin with the key text from `position` to `end`."""
-        if not 0 < end - position <= self.longest:
+        if not 0 < end - position <= self.options.longest:
             return ()
         piece = self.text.key[position:end]
-        return tuple(i for i, key in enumerate(self.keys) if key.startswith(piece))
+        return tuple(i for i, key in enumerate(self.options.keys) if key.startswith(piece))
 
     def telling(self, position: int, end: int) -> bool:
         """Tell whether the key text is more than an article or another short word."""

@@ -11,7 +11,7 @@ from assay.extraction.tokens import BREAK, NUMBER, PUNCT, WORD
 
 _BULLETS = frozenset("-•>+#(*[·")
 _LIST_MARKS = frozenset(".):]-–—")
-_HEAD_MARKS = _LIST_MARKS | frozenset(",(!?;=")
+_HEAD_MARKS = _LIST_MARKS | frozenset(",(!?;=。，、；")
 _RIVAL_MARKS = _HEAD_MARKS | frozenset("(")
 _REASONS = lexicon.REASONS | lexicon.TURNS
 
@@ -57,7 +57,9 @@ def find_entries(document: Document) -> list[Entry]:
 
 def _entry(document: Document, start: int, line: int) -> Entry | None:
     index = start
-    while document.kind(index) == PUNCT and document.key(index) in _BULLETS and index < start + 3:
+    if document.kind(index) == NUMBER and not document.digits and _marked(document, index):
+        index += 2  # "1. C": the number of a list.
+    while document.kind(index) == PUNCT and document.key(index) in _BULLETS and index < start + 5:
         index += 1
     mention = document.mentions.get(index)
     if mention is None or mention.rejected:
@@ -78,6 +80,11 @@ def _no_label(document: Document, index: int) -> bool:
     return number and not _alone(document, index)
 
 
+def _marked(document: Document, index: int) -> bool:
+    following = document.kind(index + 2) not in (BREAK, PUNCT)
+    return document.key(index + 1) in (".", ")") and following
+
+
 def _alone(document: Document, index: int) -> bool:
     """Tell whether the rest of the line only repeats the label."""
     position = index + 1
@@ -92,7 +99,8 @@ def _begins_line(document: Document, index: int, *, head: bool) -> bool:
     following = document.key(index + 1)
     if document.kind(index + 1) == PUNCT:
         return following in (_HEAD_MARKS if head else _LIST_MARKS)
-    if document.own_text_follows(index) or introduced(document, index) == "own":
+    relation = introduced(document, index)
+    if relation == "own" or relation and document.tokens[index].key not in lexicon.WORD_LETTERS:
         return True
     return head and (following in _REASONS or _capitalised_after(document, index))
 
