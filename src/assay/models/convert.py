@@ -34,7 +34,9 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()
     where = {"pretrained_model_name_or_path": gguf.parent, "gguf_file": gguf.name}
     with _parsed_once() as read:
         facts = _tokenizer_facts(read(str(gguf)))
@@ -53,14 +55,12 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
 
 def record_digests(folder: Path) -> None:
     """Write sha256 and size of every file in `folder` to its ``digests.json``."""
-    write_json(
-        folder / DIGESTS,
-        {
-            file.name: {"sha256": sha256_file(file), "bytes": file.stat().st_size}
-            for file in sorted(folder.iterdir())
-            if file.is_file()
-        },
-    )
+    files = sorted(file for file in folder.iterdir() if file.is_file())
+    for file in files:
+        file.chmod(0o644)  # a cache may be shared; safetensors writes for its owner alone
+    sizes = {file.name: file.stat().st_size for file in files}
+    digests = {file.name: sha256_file(file) for file in files}
+    write_json(folder / DIGESTS, {n: {"sha256": digests[n], "bytes": sizes[n]} for n in digests})
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.benchmarks.sources.holding import Holding
 from assay.benchmarks.sources.hub import download_model
 from assay.benchmarks.sources.wheel import extract_members
 from assay.core.errors import ModelError
@@ -68,7 +69,9 @@ def fetch_model(
         if spec.notice and not offline:
             (tell or _to_stderr)(spec.notice)
         folder = download_model(spec.source, cache, offline)
-        return ModelFiles(folder, model_digest(folder))
+        held = Holding("model", spec.source, cache).recorded()
+        known = {name: file.sha256 for name, file in held.files.items()} if held else {}
+        return ModelFiles(folder, model_digest(folder, known=known))
     folder = _converted(spec, spec.source, cache, offline, tell or _to_stderr)
     if verify:
         verify_digests(folder)

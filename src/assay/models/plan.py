@@ -2,9 +2,9 @@
 
 The work of an evaluation is prefill, and the prompts of one item repeat each other: every order
 and format of a question opens with the same stem. The plan groups requests by the token prefix
-they share, so that a backend computes it once and branches, and fills batches up to a budget of
-padded tokens. It is a pure function of the set of requests: the order in which they are given does
-not matter, and a resumed shard repeats the same batches.
+they share, so that a backend computes it once and branches, and cuts batches so that padding and
+calls cost least within a budget of padded tokens. It is a pure function of the set of requests:
+the order in which they are given does not matter, and a resumed shard repeats the same batches.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from assay.core.model import Batch, Request
 #: Cached positions that weigh as much as one forwarded token when a batch is filled. A row that
 #: branches from a long prefix forwards few tokens but holds the whole prefix in memory.
 SLOTS_PER_TOKEN = 8
+
+#: What one call of the model costs beside its tokens, in tokens: it reads all weights once.
+CALL_COST = 25
 
 Tokens = tuple[int, ...]
 
@@ -247,15 +250,28 @@ def _order(group: tuple[Request, ...]) -> tuple[int, int, str]:
 def _fill(
     pieces: Sequence[tuple[Request, ...]], budget: int, new_tokens: int
 ) -> list[list[tuple[Request, ...]]]:
-    """Fill batches in order, each up to the budget."""
+    """Cut the ordered pieces into consecutive batches within the budget at the least cost.
+
+    Large batches pad more and small ones call the model more often; the cheapest cut is found
+    exactly, by dynamic programming over where the last batch begins.
+    """
+    shapes = [_Shape.of(piece) for piece in pieces]
+    calls = CALL_COST * (2 + new_tokens)
+    least: list[tuple[int, int]] = [(0, 0)]  # (cost of the first n pieces, where the last begins)
+    for stop in range(1, len(shapes) + 1):
+        merged: _Shape | None = None
+        options: list[tuple[int, int]] = []
+        for start in range(stop - 1, -1, -1):
+            first = shapes[start]
+            merged = first if merged is None else _merge([first, merged])
+            if options and merged.cost(new_tokens) > budget:
+                break
+            options.append((least[start][0] + merged.forwarded + calls, start))
+        least.append(min(options))
     batches: list[list[tuple[Request, ...]]] = []
-    size: _Shape | None = None
-    for piece in pieces:
-        shape = _Shape.of(piece)
-        grown = shape if size is None else _merge([size, shape])
-        if size is None or grown.cost(new_tokens) > budget:
-            batches.append([])
-            grown = shape
-        batches[-1].append(piece)
-        size = grown
-    return batches
+    stop = len(shapes)
+    while stop:
+        start = least[stop][1]
+        batches.append(list(pieces[start:stop]))
+        stop = start
+    return batches[::-1]

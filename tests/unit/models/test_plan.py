@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from assay.core.errors import ModelError
 from assay.core.model import Request
 from assay.models.plan import (
+    CALL_COST,
     SLOTS_PER_TOKEN,
     common_prefix,
     forwarded,
@@ -134,6 +136,22 @@ def test_counts_include_padding() -> None:
     plan = plan_batches(pair, token_budget=99)
     assert token_counts(pair, plan).padded == 8
     assert token_counts(pair, plan).planned == 6
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=7), st.integers(30, 200))
+@settings(max_examples=40, deadline=None)
+def test_the_cut_into_batches_is_the_cheapest(lengths: list[int], budget: int) -> None:
+    requests = [Request(f"{n}", f"{n}", (n, *[7] * (k - 1))) for n, k in enumerate(lengths)]
+    plan = plan_batches(requests, token_budget=budget)
+    cost = token_counts(requests, plan).padded + 2 * CALL_COST * len(plan)
+    ordered = sorted(lengths, reverse=True)
+    for joins in product([True, False], repeat=len(lengths) - 1):
+        cut: list[list[int]] = [[ordered[0]]]
+        for length, joined in zip(ordered[1:], joins, strict=True):
+            cut = [*cut[:-1], [*cut[-1], length]] if joined else [*cut, [length]]
+        padded = [max(batch) * len(batch) for batch in cut]
+        if all(p <= budget or len(b) == 1 for p, b in zip(padded, cut, strict=True)):
+            assert cost <= sum(padded) + 2 * CALL_COST * len(cut)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+from transformers.utils.logging import disable_progress_bar
 
 from assay.core.errors import ModelError
 from assay.core.spec import DType, ModelSpec
@@ -53,6 +54,7 @@ def load_causal(folder: Path, spec: ModelSpec, *, dtype: DType, device: torch.de
         another device.
     """
     weight_files(folder)
+    disable_progress_bar()  # a line a tensor in the log of every job
     options: dict[str, Any] = {
         "dtype": getattr(torch, dtype),
         "use_safetensors": True,
