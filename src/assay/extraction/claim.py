@@ -9,7 +9,8 @@ from assay.extraction.context import Chain
 DECLARED, DIRECT, NAMED, CONCLUSION = "declared", "direct", "named", "conclusion"
 BOXED, TAGGED, VERDICT = "boxed", "tagged", "verdict"
 DECLARED_TEXT, CONCLUSION_TEXT = "declared_text", "conclusion_text"
-_WEAK = frozenset([NAMED, CONCLUSION, CONCLUSION_TEXT])
+CONCLUDING = frozenset([CONCLUSION, CONCLUSION_TEXT])
+_WEAK = CONCLUDING | {NAMED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,10 @@ class ClaimScanner:
             self._at_run(index, token.key)
         elif token.kind == WORD:
             self._at_word(index, token.key)
-        elif token.kind != LETTER or token.key not in lexicon.COUNTED_LETTERS:
+        elif token.kind == LETTER and token.key in lexicon.COUNTED_LETTERS:
+            if self.document.key(index + 1) == ":":
+                self._at_noun(index, DIRECT)  # "A: 3" where labels are digits.
+        else:
             self.frame = ""
         return index + 1
 
@@ -121,10 +124,14 @@ class ClaimScanner:
             self.rejecting = True
             for mention in chain.members:
                 mention.rejected = True
+        elif len({mention.label for mention in chain.members}) >= max(3, len(self.document.labels)):
+            self.frame = ""  # "Answer (A, B, C or D):" repeats the choice, it makes none.
         elif self.frame and self._frame_holds(chain, sign):
             self._claim(self._frame_rule(chain), chain)
         elif sign > 0:
             self._claim(VERDICT, chain)
+        else:
+            self.frame = ""
         if sign != 0:
             self._reset()
             self.rejecting = False
@@ -217,7 +224,7 @@ class ClaimScanner:
         elif key in lexicon.CORRECT:
             if not self._cued(index):
                 self.cue, self.reach = index, index + _ADJECTIVE_REACH
-        elif key in lexicon.PICKS or key == "go" and self.document.key(index + 1) == "with":
+        elif key in lexicon.PICKS or (key, self.document.key(index + 1)) in lexicon.PICK_PAIRS:
             self._arm(DECLARED)
         elif not self._links(index, key):
             self._at_other_word(index, key)
@@ -267,7 +274,7 @@ class ClaimScanner:
     def _at_other_word(self, index: int, key: str) -> None:
         if key in lexicon.POINTING:
             self.pointed_until = index + _POINTING_REACH
-        elif key in lexicon.CONCLUSIONS and not self.frame:
+        elif key in lexicon.CONCLUSIONS | lexicon.OPINIONS and not self.frame:
             self._arm(CONCLUSION)
         elif key not in _NEUTRAL:
             # The negation of another word ("which is not a metal is B") does not reach a label.

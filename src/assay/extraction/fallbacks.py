@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.extraction import lexicon
-from assay.extraction.claim import CONCLUSION, CONCLUSION_TEXT, NAMED
+from assay.extraction.claim import CONCLUDING, NAMED
 from assay.extraction.claims import SENTENCE_ENDS
 from assay.extraction.context import introduced, judgement, stops_at
 from assay.extraction.mentions import Document, Mention
@@ -49,7 +49,7 @@ def _line_texts(reading: Reading) -> list[tuple[int, ...]]:
 
 def weak(reading: Reading) -> Outcome | None:
     """Take a conclusion ("so B"), else labels that are named or set apart, if they agree."""
-    conclusions = [c for c in reading.claims if c.rule in (CONCLUSION, CONCLUSION_TEXT)]
+    conclusions = [c for c in reading.claims if c.rule in CONCLUDING]
     if conclusions:
         return of_claim(reading, conclusions[-1])
     chains = [claim.chain for claim in reading.claims if claim.rule == NAMED and claim.chain]

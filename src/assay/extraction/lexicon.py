@@ -61,6 +61,8 @@ PICKS = _words(
     "choose chose pick picked select vote wähle nehme elijo escojo selecciono choisis",
     "sélectionne scelgo escolho kies väljer wybieram vybírám válassz выбираю обираю seçiyorum",
 )
+PICK_PAIRS = frozenset([("go", "with"), ("going", "with"), ("opt", "for"), ("settle", "on")])
+OPINIONS = _words("think believe guess say suspect")
 CONCLUSIONS = _words(
     "so therefore thus hence consequently accordingly ergo finally leaving leaves",
     "daher deshalb folglich somit luego entonces donc ainsi quindi dunque portanto logo dus",
@@ -80,8 +82,9 @@ TURNS = _words(
 FILLERS = _words(
     "the an most likely probably definitely clearly certainly surely indeed therefore thus simply",
     "just only actually to been would should could must will may might have has obviously",
-    "i think believe guess say my your our final single following given in fact opinion one",
-    "correctly then as follows here both either or and maybe perhaps possibly",
+    "i think believe guess say suspect my your our final single following given in fact one",
+    "opinion correctly then as follows first second third fourth fifth here both either or and",
+    "maybe perhaps possibly",
     "der die das den dem eindeutig wahrscheinlich la le les el los las lo il una un l' de du",
     "definitivamente probablemente claramente probablement sans doute certainement",
     "o os as het een den det da em per of with mit con avec for",

@@ -126,24 +126,26 @@ def find_mentions(document: Document) -> dict[int, Mention]:
 
 def _label_mention(document: Document, index: int) -> Mention | None:
     token = document.tokens[index]
-    if (
-        token.kind == NUMBER
-        and not document.digits
-        and not 0 < int(token.key[:4]) <= _LARGEST_LABEL
-    ):
-        return None
     enclosed = _enclosed(document, index)
-    if _in_formula(document, index) or _conjunction(document, index):
+    if _other_kind(document, index) or _in_formula(document, index):
         return None
-    if not enclosed and _counts(document, index):
+    if _conjunction(document, index) or not enclosed and _counts(document, index):
         return None
     named = document.key(index - 1) in lexicon.NAMERS
     if named and token.kind == NUMBER:
         return None
     lower = document.raw(token.start).islower()
-    return Mention(
-        index, document.labels.get(token.key), enclosed, plain=named or lower and not enclosed
-    )
+    plain = named or lower and not enclosed
+    return Mention(index, document.labels.get(token.key), enclosed, plain)
+
+
+def _other_kind(document: Document, index: int) -> bool:
+    """Tell whether a number among letters, or a letter among numbers, is no label at all."""
+    token = document.tokens[index]
+    if token.kind == NUMBER:
+        return not document.digits and not 0 < int(token.key[:4]) <= _LARGEST_LABEL
+    # "A: 3": the letter stands for "answer".
+    return document.digits and token.key == "a" and document.key(index + 1) == ":"
 
 
 def _lookalike_mention(document: Document, index: int) -> Mention | None:
@@ -173,6 +175,8 @@ def _in_formula(document: Document, index: int) -> bool:
         return True
     if left == right == "~":
         return True  # Struck out.
+    if "n/a" in (document.text[token.start : token.start + 3].lower(), _three_to(document, token)):
+        return True
     if left == "_" and document.raw(token.start - 2).isalnum():
         return True
     if right == "_" and document.raw(token.end + 1).isalnum():
@@ -187,6 +191,10 @@ def _in_formula(document: Document, index: int) -> bool:
         and document.tokens[index + 2].start == token.end + 1
         or (before and document.tokens[index - 2].end == token.start - 1)
     )
+
+
+def _three_to(document: Document, token: Token) -> str:
+    return document.text[max(token.end - 3, 0) : token.end].lower()
 
 
 def _in_amount(document: Document, index: int) -> bool:

@@ -14,6 +14,7 @@ _LIST_MARKS = frozenset(".):]-–—")
 _HEAD_MARKS = _LIST_MARKS | frozenset(",(!?;=。，、；")
 _RIVAL_MARKS = _HEAD_MARKS | frozenset("(")
 _REASONS = lexicon.REASONS | lexicon.TURNS
+_HEDGES = _REASONS | lexicon.FILLERS | {"i"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +103,16 @@ def _begins_line(document: Document, index: int, *, head: bool) -> bool:
     relation = introduced(document, index)
     if relation == "own" or relation and document.tokens[index].key not in lexicon.WORD_LETTERS:
         return True
-    return head and (following in _REASONS or _capitalised_after(document, index))
+    if not head or document.tokens[index].key in lexicon.WORD_LETTERS:
+        return head and following in _REASONS
+    return following in _HEDGES or _capitalised_after(document, index)
 
 
 def _capitalised_after(document: Document, index: int) -> bool:
     """Tell "B Copper wire" from "E depois" and "B cells"."""
-    token = document.tokens[index]
-    if token.key in lexicon.WORD_LETTERS or document.mentions[index].plain:
+    if document.mentions[index].plain or document.kind(index + 1) != WORD:
         return False
-    following = document.kind(index + 1) == WORD
-    return following and document.raw(document.tokens[index + 1].start).isupper()
+    return document.raw(document.tokens[index + 1].start).isupper()
 
 
 def _rival(document: Document, index: int) -> Mention | None:

@@ -7,7 +7,7 @@ same list in words is docs/explanation/extraction.md; `fallbacks` holds the late
 from __future__ import annotations
 
 from assay.extraction import lexicon
-from assay.extraction.claim import Claim
+from assay.extraction.claim import CONCLUDING, Claim
 from assay.extraction.context import introduced
 from assay.extraction.mentions import Document, Mention
 from assay.extraction.positions import Entry
@@ -121,13 +121,13 @@ def refusal(reading: Reading) -> Outcome | None:
 
 def position(reading: Reading) -> Outcome | None:
     """Take a label at the head of the text or alone on a line; different ones are a list."""
-    entries = _without_list_numbers(reading)
+    entries = _before_second_list(reading, _without_list_numbers(reading))
     if not entries:
         return Outcome(Status.NONE, "list_numbers") if reading.entries else None
     disputed = reading.dispute(_joined_to(reading, entries[0]), "group")
     disputed = disputed or reading.dispute(_entry_labels(entries), "option_list")
     if disputed is not None:
-        return disputed
+        return _concluded_after(reading, entries[-1]) or disputed
     for entry in entries:
         if entry.text == "other":
             span = reading.span(entry.mention.index, entry.mention.index)
@@ -136,6 +136,25 @@ def position(reading: Reading) -> Outcome | None:
         return None
     alone = all(entry.alone for entry in entries)
     return reading.decide(entries[-1].mention, "line" if alone else "head")
+
+
+def _concluded_after(reading: Reading, entry: Entry) -> Outcome | None:
+    """Return the conclusion that follows a list of options: "... Therefore it is C"."""
+    found = [claim for claim in reading.claims if claim.rule in CONCLUDING]
+    if not found or found[-1].first < entry.mention.index:
+        return None
+    return of_claim(reading, found[-1])
+
+
+def _before_second_list(reading: Reading, entries: list[Entry]) -> list[Entry]:
+    """Keep the head of "B. Copper", some words, and then "A. Iron is ...", "C. Gold is ..."."""
+    if len(entries) < 2 or entries[0].line > 0 or entries[1].line < 2 or entries[1].alone:
+        return entries
+    order = reading.document.order
+    head, second = entries[0].mention.label, entries[1].mention.label
+    if head is None or second is None or order.index(second) > order.index(head):
+        return entries
+    return entries[:1]
 
 
 def _entry_labels(entries: list[Entry]) -> list[Mention]:

@@ -76,7 +76,7 @@ def test_the_letter_a_can_still_be_the_answer(text: str) -> None:
         ("C because I computed it", "C"),
         ("I", "I"),
         ("Answer: I", "I"),
-        ("I think B", "none"),
+        ("I think B", "B"),
         ("Answer: I think B", "B"),
         ("I. Introduction", "I"),
         ("J", "out_of_range"),
