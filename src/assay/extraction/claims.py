@@ -21,7 +21,7 @@ from assay.extraction.claim import (
     Claim,
 )
 from assay.extraction.context import Chain, stops_at, verdict
-from assay.extraction.mentions import Document
+from assay.extraction.document import Document
 from assay.extraction.tokens import BREAK, CUE, LETTER, PUNCT, RUN, WORD, Token
 
 _CUE_REACH = 25

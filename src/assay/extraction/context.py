@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.extraction import lexicon
-from assay.extraction.mentions import Document, Mention
+from assay.extraction.document import Document, Mention
 from assay.extraction.tokens import BREAK, PUNCT, RUN
 
 _LONGEST_GAP = 6

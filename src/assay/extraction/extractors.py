@@ -11,7 +11,8 @@ from assay.core.errors import AssayError
 from assay.extraction import fallbacks, rules
 from assay.extraction.claims import ClaimScanner
 from assay.extraction.context import find_chains
-from assay.extraction.mentions import Document, find_mentions
+from assay.extraction.document import Document
+from assay.extraction.mentions import find_mentions
 from assay.extraction.normalize import Folded, fold
 from assay.extraction.positions import find_entries
 from assay.extraction.reading import Outcome, Reading, Rule
@@ -137,7 +138,7 @@ def _decide(
             return Outcome(Status.NONE, "nothing")
         return Outcome(Status.EMPTY, "blank")
     document = Document(folded.text, (scope.start, scope.end), tokens, labels, options)
-    reading = _read(document, plain=policy.plain)
+    reading = _read(document)
     for rule in policy.rules:
         outcome = rule(reading)
         if outcome is not None:
@@ -145,12 +146,10 @@ def _decide(
     return fallbacks.nothing(reading)
 
 
-def _read(document: Document, *, plain: bool) -> Reading:
+def _read(document: Document) -> Reading:
     document.mentions = find_mentions(document)
     chains = find_chains(document)
     claims = ClaimScanner(document, chains).scan()
-    if plain:
-        claims = [claim for claim in claims if claim.rule in _PLAIN_RULES]
     return Reading(document, chains, claims, find_entries(document))
 
 

@@ -6,7 +6,7 @@ from assay.extraction import lexicon
 from assay.extraction.claim import CONCLUDING, NAMED
 from assay.extraction.claims import SENTENCE_ENDS
 from assay.extraction.context import introduced, judgement, stops_at
-from assay.extraction.mentions import Document, Mention
+from assay.extraction.document import Document, Mention
 from assay.extraction.reading import Outcome, Reading, ambiguous
 from assay.extraction.result import Status
 from assay.extraction.rules import of_claim
@@ -69,13 +69,16 @@ def weak(reading: Reading) -> Outcome | None:
 
 def _set_apart(document: Document, mention: Mention) -> bool:
     """Tell whether brackets or bold type mark a label, or it is a sentence at a line's end."""
-    if mention.enclosed:
-        return not mention.plain
+    if mention.plain:
+        return False
+    if mention.enclosed and not document.digits:
+        return True
+    # A number in brackets may be a reference: only at the end of a line.
     position = mention.index + 1
     while document.kind(position) == PUNCT and position < mention.index + 3:
         position += 1
-    before = document.key(mention.index - 1) in SENTENCE_ENDS
-    return before and document.kind(position) == BREAK
+    apart = mention.enclosed or document.key(mention.index - 1) in SENTENCE_ENDS
+    return apart and document.kind(position) == BREAK
 
 
 def group(reading: Reading) -> Outcome | None:

@@ -16,15 +16,15 @@ def _runs(*lines: str) -> tuple[str, ...]:
 
 
 ANSWER_NOUNS = _words(
-    "answer answers ans solution conclusion antwort antworten lösung loesung respuesta solución",
+    "answer ans solution conclusion antwort lösung loesung respuesta solución",
     "solucion réponse reponse risposta soluzione resposta solução antwoord oplossing svar svaret",
     "vastaus odpowiedź odpowiedz odpověď odpoveď válasz răspuns raspuns răspunsul raspunsul",
     "απάντηση ответ відповідь отговор одговор odgovor cevap yanıt jawaban đáp án jibu",
     "الإجابة الاجابة إجابة اجابة الجواب جواب پاسخ תשובה התשובה उत्तर जवाब উত্তর",
 )
 OPTION_NOUNS = _words(
-    "option options choice choices letter alternative label selection selected prediction",
-    "candidate wahl auswahl buchstabe antwortmöglichkeit opción opcion opciones letra",
+    "option choice letter alternative label selection selected prediction",
+    "candidate wahl auswahl buchstabe antwortmöglichkeit opción opcion letra",
     "alternativa inciso choix lettre opzione scelta lettera opção opcao escolha optie keuze",
     "alternativ valg val opcja wybór wybor litera možnost opțiunea opsi pilihan seçenek şık",
     "επιλογή вариант вариантом выбор буква варіант الخيار خيار گزینه אפשרות विकल्प phương",

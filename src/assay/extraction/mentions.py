@@ -2,111 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-
 from assay.extraction import lexicon
-from assay.extraction.options import OptionTexts, Squeezed
+from assay.extraction.document import Document, Mention
 from assay.extraction.tokens import BREAK, LETTER, NUMBER, PUNCT, QUANTITY, RUN, WORD, Token
 
 _OPENING = frozenset("([")
 _CLOSING = frozenset(")]")
+_PAUSES = frozenset(".;:")
 _LARGEST_LABEL = 26
 _FORMULA_LEFT = frozenset("°^@+")
 _FORMULA_RIGHT = frozenset("%°^+#@")
 _OPERATORS = frozenset("=<>≤≥≠×÷^+∈")
-
-
-@dataclass(slots=True)
-class Mention:
-    """A label-shaped token.
-
-    Parameters
-    ----------
-    index : int
-        Position of the token.
-    label : str or None
-        The offered label it spells; None where no such label was offered.
-    enclosed : bool
-        Stands in brackets, in bold, or before a closing bracket.
-    plain : bool
-        Nothing but its place marks it as a label (lower case, or named as something else).
-    lookalike : bool
-        A letter of another script that looks like a label.
-    rejected : bool
-        The text says it is not the answer.
-    """
-
-    index: int
-    label: str | None
-    enclosed: bool = False
-    plain: bool = False
-    lookalike: bool = False
-    rejected: bool = False
-
-
-class Document:
-    """The tokens of one answer with the labels and option texts it is read against."""
-
-    def __init__(
-        self,
-        text: str,
-        bounds: tuple[int, int],
-        tokens: list[Token],
-        labels: Sequence[str],
-        options: Sequence[str] | None,
-    ):
-        self.text = text
-        self.start, self.end = bounds
-        self.tokens = tokens
-        self.starts = [token.start for token in tokens]
-        self.labels = {label.casefold(): label for label in labels}
-        self.digits = labels[0].isdigit()
-        self.order = list(labels)
-        self.shown = options
-        self.mentions: dict[int, Mention] = {}
-
-    @cached_property
-    def squeezed(self) -> Squeezed:
-        """Return the answer as a squeezed key."""
-        return Squeezed(self.text, self.start, self.end)
-
-    @cached_property
-    def options(self) -> OptionTexts | None:
-        """Return the option texts, None where none were given."""
-        return OptionTexts(self.shown, self.squeezed) if self.shown else None
-
-    def kind(self, index: int) -> str:
-        """Return the kind of a token; beyond either end the text breaks off."""
-        return self.tokens[index].kind if 0 <= index < len(self.tokens) else BREAK
-
-    def key(self, index: int) -> str:
-        """Return the spelling of a token, empty beyond either end."""
-        return self.tokens[index].key if 0 <= index < len(self.tokens) else ""
-
-    def position(self, index: int) -> int:
-        """Return where token `index` begins in the squeezed key."""
-        if index >= len(self.tokens):
-            return len(self.squeezed.key)
-        return bisect_left(self.squeezed.offsets, self.tokens[index].start)
-
-    def token_at(self, offset: int) -> int:
-        """Return the first token that begins at or after a folded offset."""
-        return bisect_left(self.starts, offset)
-
-    def own_text_follows(self, index: int) -> bool:
-        """Tell whether the label at token `index` is followed by its own option text."""
-        label = self.labels.get(self.key(index))
-        if self.options is None or label is None:
-            return False
-        match = self.options.at(self.position(index + 1))
-        return match is not None and self.order.index(label) in match.indices
-
-    def raw(self, offset: int) -> str:
-        """Return the folded character at `offset`, a space beyond the answer."""
-        return self.text[offset] if self.start <= offset < self.end else " "
 
 
 def find_mentions(document: Document) -> dict[int, Mention]:
@@ -161,8 +67,10 @@ def _enclosed(document: Document, index: int) -> bool:
     """Tell whether brackets or bold type set the token apart: "(B)", "B)", "**B**", "**B."."""
     token = document.tokens[index]
     if document.key(index + 1) in _CLOSING and document.kind(index + 1) == PUNCT:
-        opened = document.key(index - 1) in _OPENING
-        return not opened or not document.raw(document.tokens[index - 1].start - 1).isalnum()
+        if document.key(index - 1) in _OPENING:
+            return not document.raw(document.tokens[index - 1].start - 1).isalnum()
+        # "x = 1, y = 2)" closes a bracket from before, "B) Copper" does not.
+        return document.kind(index - 1) == BREAK or document.key(index - 1) in _PAUSES
     bold = document.raw(token.start - 1) == "*" and document.raw(token.end) in "*.:,"
     return bold and not document.raw(token.start - 2).isalnum()
 
@@ -183,6 +91,8 @@ def _in_formula(document: Document, index: int) -> bool:
         return True
     if token.kind == NUMBER:
         return _in_amount(document, index)
+    if right == "(" and token.key not in document.labels:
+        return True  # "f(2)"
     # "e.g.", "U.S.", "a.m.": letters with points between them.
     after = right == "." and document.kind(index + 2) == LETTER
     before = left == "." and document.kind(index - 2) == LETTER

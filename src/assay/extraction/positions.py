@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from assay.extraction import lexicon
 from assay.extraction.context import after_own_text, introduced
-from assay.extraction.mentions import Document, Mention
+from assay.extraction.document import Document, Mention
 from assay.extraction.tokens import BREAK, NUMBER, PUNCT, WORD
 
 _BULLETS = frozenset("-•>+#(*[·")
@@ -25,6 +25,8 @@ class Entry:
     ----------
     mention : Mention
         The label.
+    start : int
+        First token of the line.
     line : int
         Number of the line among those that are not blank.
     alone : bool
@@ -36,6 +38,7 @@ class Entry:
     """
 
     mention: Mention
+    start: int
     line: int
     alone: bool
     text: str
@@ -70,7 +73,7 @@ def _entry(document: Document, start: int, line: int) -> Entry | None:
     alone = _alone(document, index)
     if not alone and not _begins_line(document, index, head=line == 0):
         return None
-    return Entry(mention, line, alone, introduced(document, index), _rival(document, index))
+    return Entry(mention, start, line, alone, introduced(document, index), _rival(document, index))
 
 
 def _no_label(document: Document, index: int) -> bool:

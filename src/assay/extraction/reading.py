@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.extraction.claim import Claim
 from assay.extraction.context import Chain
-from assay.extraction.mentions import Document, Mention
+from assay.extraction.document import Document, Mention
 from assay.extraction.options import OptionMatch
 from assay.extraction.positions import Entry
 from assay.extraction.result import Status

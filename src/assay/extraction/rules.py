@@ -9,7 +9,7 @@ from __future__ import annotations
 from assay.extraction import lexicon
 from assay.extraction.claim import CONCLUDING, Claim
 from assay.extraction.context import introduced
-from assay.extraction.mentions import Document, Mention
+from assay.extraction.document import Document, Mention
 from assay.extraction.positions import Entry
 from assay.extraction.reading import Outcome, Reading, ambiguous, distinct
 from assay.extraction.refusal import find_refusal
@@ -58,13 +58,11 @@ def whole_text(reading: Reading) -> Outcome | None:
 
 def declared(reading: Reading) -> Outcome | None:
     """Take the last declaration: boxed, tagged, "the answer is B", "B is correct"."""
-    # "Choose the answer:" and a line break may lead to the list of options, not to a label.
     heads = _list_heads(reading)
-    found = [
-        claim
-        for claim in reading.claims
-        if claim.firm and not (claim.crossed and claim.first in heads)
-    ]
+    found = [c for c in reading.claims if c.firm and (c.chain is None or c.last not in heads)]
+    if not found and heads:
+        span = reading.span(max(heads), reading.entries[-1].mention.index)
+        return _concluded_after(reading, reading.entries[-1]) or ambiguous("option_list", span)
     if not found:
         return None
     last = found[-1]
@@ -74,12 +72,36 @@ def declared(reading: Reading) -> Outcome | None:
 
 
 def _list_heads(reading: Reading) -> set[int]:
-    """Return the labels whose next line begins with another label."""
-    return {
-        entry.mention.index
-        for entry, following in zip(reading.entries, reading.entries[1:], strict=False)
-        if following.line == entry.line + 1 and following.mention.label != entry.mention.label
-    }
+    """Return the last tokens of the claims that are the first item of a list of options.
+
+    The next line begins with the next label: "Options: A. Iron", "B. Copper". After a line break,
+    as behind "Choose the answer:", any other label there makes it a list.
+    """
+    document = reading.document
+    entries = {entry.start: entry.mention.label for entry in reading.entries}
+    following = _next_lines(document) if entries and reading.claims else []
+    heads = set()
+    for claim in reading.claims:
+        label = claim.chain.members[-1].label if claim.chain else None
+        other = entries.get(following[claim.last]) if following else None
+        if label is None or other is None or other == label:
+            continue
+        if claim.crossed or document.order.index(other) == document.order.index(label) + 1:
+            heads.add(claim.last)
+    return heads
+
+
+def _next_lines(document: Document) -> list[int]:
+    """Return for every token the first token of the next line that is not blank."""
+    following = [len(document.tokens)] * len(document.tokens)
+    start = head = len(document.tokens)
+    for index in range(len(document.tokens) - 1, -1, -1):
+        if document.kind(index) == BREAK:
+            start = head
+        else:
+            head = index
+        following[index] = start
+    return following
 
 
 def _repeats(reading: Reading, before: Claim, after: Claim) -> bool:

@@ -51,7 +51,17 @@ UNITS = [
         "A和",
     ),
     *("\n", "\\n", "_", "'", "-", "a'", "$", "</", "<answer>", '{"answer": ', "I'm sorry ", "=> "),
-    *("B is not ", "A is correct. ", "The answer is A. ", "A B C D ", "...", "A.\n", "<|x", "Q: "),
+    *(
+        "B is not ",
+        "A is correct. ",
+        "The answer is A. ",
+        "Answer: A\n\nB. ",
+        "A B C D ",
+        "...",
+        "A.\n",
+        "<|x",
+        "Q: ",
+    ),
     *("\ud800", "🇧", "[THINK]", "A) A or B or "),
 ]
 SMALL, LARGE = 2_000, 8_000

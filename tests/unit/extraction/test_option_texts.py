@@ -145,3 +145,26 @@ def test_without_options_texts_are_not_looked_at() -> None:
 def test_empty_option_texts_match_nothing() -> None:
     assert reads("", options=["", "", "x", "y"]) == "empty"
     assert reads("...", options=["", "...", "x", "y"]) == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The options are: A. Iron\nB. Copper\nC. Gold", "ambiguous"),
+        ("Answer: A. Iron\nB. Copper", "ambiguous"),
+        ("Answer: A\nB\nC\nD", "ambiguous"),
+        ("Answer: C\nA. Iron is wrong", "C"),
+        ("Answer: C\n\nB is copper.", "C"),
+        ("Answer: A\n\nOnly iron rusts.\n\nB. Copper does not.", "A"),
+    ],
+)
+def test_a_declaration_that_leads_a_list_is_none(text: str, expected: str) -> None:
+    assert reads(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the points (x = 1, y = 2) lie there", "as in (2) above", "f(2) grows", "H2O (1) boils"],
+)
+def test_numbers_in_brackets_within_a_sentence_are_no_labels(text: str) -> None:
+    assert reads(text, ["1", "2", "3", "4"]) == "none"
