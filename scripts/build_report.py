@@ -16,7 +16,11 @@ from assay.report.inputs import ReportOptions
 def main(arguments: argparse.Namespace) -> Sequence[Path]:
     """Build the report; title, item policy and licences come from the specification."""
     spec = json.loads(arguments.spec or "{}")
-    options = ReportOptions(**spec.get("report", {}), licences=spec.get("licences", {}))
+    options = ReportOptions(
+        **spec.get("report", {}),
+        licences=spec.get("licences", {}),
+        attributions=spec.get("attributions", {}),
+    )
     return build_report(
         leaderboard=arguments.leaderboard,
         tables=arguments.tables,

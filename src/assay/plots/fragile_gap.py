@@ -131,7 +131,7 @@ def _scales(sheet: Sheet, rows: pd.DataFrame) -> None:
         for tick in MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(low, high)
         if low - room <= tick <= high + room
     ]
-    gap.set_xticks(ticks, [f"{100 * tick:+.0f}" if tick else "0" for tick in ticks])
+    gap.set_xticks(ticks, [_points(tick) for tick in ticks])
     gap.set_xlabel("gap, points")
     for top, bottom in zip(sheet.tops, sheet.bottoms, strict=True):
         gap.vlines(0, top, bottom, color=INK, lw=0.5, zorder=1)
@@ -140,6 +140,10 @@ def _scales(sheet: Sheet, rows: pd.DataFrame) -> None:
     share.set_xlabel("share on fragile items")
     grid_lines(sheet, gap, ticks)
     grid_lines(sheet, share, _SHARE_TICKS)
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:+.0f}".replace("-", "−") if value else "0"
 
 
 def _handles() -> list[Artist]:

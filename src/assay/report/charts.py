@@ -19,11 +19,13 @@ _LABEL = 20  # pixels above a row for its name
 
 
 def charts(inputs: ReportInputs) -> dict[str, dict[str, Any]]:
-    """Return chart name → Vega-Lite specification, data included.
+    """Return chart name → Vega-Lite specification, data included; what compares needs two models.
 
     Each has a parameter ``benchmark``, which the page sets.
     """
-    drawn = {"accuracy": accuracy_chart(inputs), "ranks": rank_chart(inputs)}
+    drawn = {"accuracy": accuracy_chart(inputs)}
+    if len(inputs.models) > 1:
+        drawn["ranks"] = rank_chart(inputs)
     if inputs.tables["pairs"]["adjacent"].any():
         drawn["gaps"] = gap_chart(inputs)
     # Altair refuses more than 5,000 rows unless told that they are meant.

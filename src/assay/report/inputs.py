@@ -41,6 +41,8 @@ class ReportOptions:
         allows it, always, or never.
     licences : mapping
         Benchmark → licence; what a shard's own provenance says is used where it is missing.
+    attributions : mapping
+        Benchmark → whom to name beside its items.
     item_budget, index_limit : int
         Bytes of answers embedded in the index, and of the whole index.
     chunk_size : int
@@ -50,6 +52,7 @@ class ReportOptions:
     title: str = "Assay report"
     embed_items: EmbedItems = "licensed"
     licences: Mapping[str, str] = field(default_factory=dict)
+    attributions: Mapping[str, str] = field(default_factory=dict)
     item_budget: int = 6 * MEGABYTE
     chunk_size: int = 1_500_000
     index_limit: int = 20 * MEGABYTE

@@ -210,16 +210,18 @@ def _ordered(statuses: Iterable[Any]) -> list[str]:
 
 def null_rows(inputs: ReportInputs) -> list[dict[str, str]]:
     """Return the pooled headlines beside what models without any interaction give."""
-    return [
-        {
-            "name": _HEADLINES.get(name, name.replace("_", " ")),
-            **{
-                field: _headline(name, getattr(band, field))
-                for field in ("value", "twin", "low", "high")
-            },
-        }
-        for name, band in inputs.summary.null_bands.get(POOLED, {}).items()
-    ]
+    rows = []
+    for name, band in inputs.summary.null_bands.get(POOLED, {}).items():
+        low, high = _headline(name, band.low), _headline(name, band.high)
+        rows.append(
+            {
+                "name": _HEADLINES.get(name, name.replace("_", " ")),
+                "value": _headline(name, band.value),
+                "twin": _headline(name, band.twin),
+                "band": low if low == high else f"{low} to {high}",
+            }
+        )
+    return rows
 
 
 _HEADLINES = {

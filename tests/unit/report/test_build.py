@@ -220,6 +220,8 @@ def test_one_model_makes_a_report_without_pairs(tmp_path: Path) -> None:
     page = (tmp_path / "report" / "index.html").read_text("utf-8")
     assert "there is no pair to compare" in page
     assert 'data-chart="gaps"' not in page
+    assert 'data-chart="ranks"' not in page
+    assert "– to –" not in page
 
 
 def test_the_script_reads_the_specification_and_seals_every_file(

@@ -44,7 +44,7 @@
 
   function row(item, index) {
     const question = item.q ?? `(text left out: ${facts.withheld[item.b]})`;
-    const meta = [item.b, item.s, item.n].filter(Boolean).join(" · ");
+    const meta = [item.b, item.s === "all" ? null : item.s, item.n].filter(Boolean).join(" · ");
     const button = el("button", { type: "button", class: "item-row", "data-item": item.i },
       el("span", { class: "item-question" }, question), glyphs(item),
       el("span", { class: "item-meta" }, meta));

@@ -143,7 +143,7 @@
   }
 
   function render(item, detail) {
-    const meta = [item.b, item.s, item.n, item.i, detail.locked ? "locked to its own order" : null,
+    const meta = [item.b, item.s === "all" ? null : item.s, item.n, item.i, detail.locked ? "locked to its own order" : null,
       ...(detail.flags || [])].filter(Boolean).join(" · ");
     const models = Object.entries(detail.models);
     const blocks = models.map(([model, seen]) => answers(item, detail, model, seen));
