@@ -151,6 +151,10 @@ def fit_additive(right: Bools, present: Bools) -> Floats32:
             step = np.clip(slope / curve, -_LARGEST_STEP, _LARGEST_STEP)
             effects[axis] = effects[axis] + step
             largest = max(largest, float(np.abs(step).max()))
+        # Only the sum of the three levels matters; along it, coordinate steps would crawl.
+        for axis in (1, 2):
+            level = effects[axis].mean()
+            effects[axis], effects[0] = effects[axis] - level, effects[0] + level
         if largest < _TOLERANCE:
             break
     return np.asarray(expit(_sum(effects)), np.float32)
