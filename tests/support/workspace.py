@@ -86,6 +86,7 @@ class Workspace:
     @classmethod
     def create(cls, project: Path, root: Path, cache: Path) -> Workspace:
         """Copy what a clone holds, and nothing that a run has made."""
+        root.mkdir(parents=True)
         for name in ("Snakefile", "workflow", "config", "scripts", "profiles", "envs", "src"):
             source = project / name
             if source.is_dir():

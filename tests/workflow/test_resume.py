@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -213,3 +214,12 @@ def test_kill_9_in_mid_collection_resumes_where_it_was(
     assert space.data() == finished.data()
     runs = [json.loads(p.read_text())["run"] for p in journals.glob("*/*/*/manifest.json")]
     assert sum(run["observations_reused"] for run in runs) >= lines
+
+
+def test_snakemakes_own_report_is_made(space: Workspace) -> None:
+    ran = space.snakemake("--report", "report.zip")
+    assert ran.status == 0, ran.output
+    names = zipfile.ZipFile(space.root / "report.zip").namelist()
+    assert "report/report.html" in names
+    for figure in FIGURES:
+        assert any(name.endswith(f"{figure.removeprefix('plot_')}.pdf") for name in names), names

@@ -111,6 +111,24 @@ def test_every_item_under_every_configuration(
     )
 
 
+def test_golden_scores_and_answers(
+    job: Any, renderer: Renderer, model: HFLocal, tmp_path: Path
+) -> None:
+    # A change here means PROTOCOL_VERSION must be raised: the same question has another answer.
+    collect(job(ITEMS[:1], max_new_tokens=8), tmp_path, renderer, lambda: model)
+    (record,) = records(tmp_path)
+    cloze = record.observations["ll|cloze"].scores
+    assert cloze is not None
+    assert cloze.sum == pytest.approx((-7.6451, -10.9564, -14.3410, -16.5216), abs=1e-3)
+    shown = {key: o.text for key, o in record.observations.items() if o.text is not None}
+    assert shown == {
+        "gen|letter_plain|p0": "B. Rome",
+        "gen|letter_plain|p1": "B. Berlin",
+        "gen|digit_labels|p0": "1. Paris\n2. Rome\n",
+        "gen|digit_labels|p1": "1. Rome\n2. Berlin\n",
+    }
+
+
 def test_a_finished_shard_loads_no_model(
     job: Any, renderer: Renderer, model: HFLocal, tmp_path: Path
 ) -> None:
