@@ -153,6 +153,8 @@ def test_empty_option_texts_match_nothing() -> None:
         ("The options are: A. Iron\nB. Copper\nC. Gold", "ambiguous"),
         ("Answer: A. Iron\nB. Copper", "ambiguous"),
         ("Answer: A\nB\nC\nD", "ambiguous"),
+        ("Choose the answer:\nA. Iron\nC. Gold", "ambiguous"),
+        ("A: wrong.\nC", "C"),
         ("Answer: C\nA. Iron is wrong", "C"),
         ("Answer: C\n\nB is copper.", "C"),
         ("Answer: A\n\nOnly iron rusts.\n\nB. Copper does not.", "A"),
