@@ -35,9 +35,7 @@ def _scope_rows(correctness: Correctness, scope: Scope, level: float) -> pd.Data
     m, c, n, right, usable = (column[n > 0] for column in (m, c, n, right, usable))
     interval = proportion_ci(right, n, level=level)
     ways = correctness.configurations
-    chance = np.array(
-        [correctness.chance(scope.items & column) for column in correctness.applicable.T]
-    )
+    chance = [correctness.chance(scope.items & column) for column in correctness.applicable.T]
     return pd.DataFrame(
         {
             "model": [correctness.models[k] for k in m],
@@ -54,6 +52,6 @@ def _scope_rows(correctness: Correctness, scope: Scope, level: float) -> pd.Data
             "parsed": usable,
             "compliance": usable / n,
             "accuracy_parsed": right / np.where(usable > 0, usable, np.nan),
-            "chance": chance[c],
+            "chance": np.array(chance)[c],
         }
     )

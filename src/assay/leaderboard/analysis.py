@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -16,7 +17,7 @@ from assay.leaderboard.audit import ExtractionAudit
 from assay.leaderboard.band import band_table
 from assay.leaderboard.correctness import Correctness
 from assay.leaderboard.items import fragility_table, item_table
-from assay.leaderboard.load import MissingCells, load, missing
+from assay.leaderboard.load import load, missing
 from assay.leaderboard.methods import methods
 from assay.leaderboard.null_bands import ScopeBands, null_bands
 from assay.leaderboard.pairs import pair_table
@@ -96,26 +97,16 @@ def analyze(
     rankings = [ranking(data, scope) for scope in data.scopes()]
     tables = _tables(data, audit, bands, rankings, alpha, equivalence_margin)
     found = Findings(data, tables, bands[0], rankings[0], alpha, equivalence_margin)
-    missing_cells = missing(data)
     summary = Summary(
         study=study,
-        synthetic=data.synthetic,
-        models=list(data.models),
-        benchmarks=list(data.benchmarks),
-        configurations=[configuration.key for configuration in data.configurations],
-        reference=data.reference_configuration.key,
         alpha=alpha,
         margin=equivalence_margin,
         seed=seed,
-        n_items=len(data.items),
-        sentences=_sentences(found, audit, missing_cells, absent),
+        sentences=_sentences(found, audit, absent),
         methods=methods(found, draws=TWIN_DRAWS),
         absent=list(absent),
-        missing=[Missing.model_validate(asdict(cells)) for cells in missing_cells],
-        scopes={ranked.benchmark: _scope(data, ranked) for ranked in rankings},
-        ranks={ranked.benchmark: ranks_summary(ranked) for ranked in rankings},
-        gaps={band.benchmark: gaps_summary(band) for band in bands},
-        null_bands={band.benchmark: bands_summary(band) for band in bands},
+        **_described(data),
+        **_by_scope(data, bands, rankings),
     )
     return Leaderboard(summary, tables)
 
@@ -167,17 +158,35 @@ def _tables(
     return {name: shaped(name, frames[name]) for name in TABLES}
 
 
+def _described(data: Correctness) -> dict[str, Any]:
+    return {
+        "synthetic": data.synthetic,
+        "models": list(data.models),
+        "benchmarks": list(data.benchmarks),
+        "configurations": [configuration.key for configuration in data.configurations],
+        "reference": data.reference_configuration.key,
+        "n_items": len(data.items),
+        "missing": [Missing.model_validate(asdict(cells)) for cells in missing(data)],
+    }
+
+
+def _by_scope(
+    data: Correctness, bands: Sequence[ScopeBands], rankings: Sequence[Ranking]
+) -> dict[str, Any]:
+    return {
+        "scopes": {ranked.benchmark: _scope(data, ranked) for ranked in rankings},
+        "ranks": {ranked.benchmark: ranks_summary(ranked) for ranked in rankings},
+        "gaps": {band.benchmark: gaps_summary(band) for band in bands},
+        "null_bands": {band.benchmark: bands_summary(band) for band in bands},
+    }
+
+
 def _scope(data: Correctness, ranked: Ranking) -> Benchmark:
     items = data.scope(ranked.benchmark).items
     return Benchmark(items=int(items.sum()), compared_items=ranked.items, chance=data.chance(items))
 
 
-def _sentences(
-    found: Findings,
-    audit: ExtractionAudit,
-    missing_cells: Sequence[MissingCells],
-    absent: Sequence[str],
-) -> list[Sentence]:
+def _sentences(found: Findings, audit: ExtractionAudit, absent: Sequence[str]) -> list[Sentence]:
     texts = {
         "better": sentences.who_is_better(found),
         "dependence": sentences.what_it_depends_on(found),
@@ -185,6 +194,6 @@ def _sentences(
         "compliance": remarks.compliance(found),
         "extraction": remarks.extraction(found, audit),
         "positions": remarks.positions(found),
-        "missing": remarks.missing_data(missing_cells, absent),
+        "missing": remarks.missing_data(missing(found.correctness), absent),
     }
     return [Sentence(id=key, text=text) for key, text in texts.items()]

@@ -10,6 +10,7 @@ import pandas as pd
 from assay.extraction import EXTRACTORS, extract
 from assay.grid.configuration import LabelKind, labels_for
 from assay.leaderboard.correctness import POOLED
+from assay.leaderboard.load import label_kind
 from assay.records.manifest import Manifest
 from assay.records.schema import Record
 
@@ -60,7 +61,7 @@ class ExtractionAudit:
                 record,
                 observation.text,
                 observation.order,
-                "digit" if kind == "digit" else "upper",
+                label_kind(kind),
             )
             for extractor, right in verdicts.items():
                 touched[extractor] |= right != verdicts[STANDARD]

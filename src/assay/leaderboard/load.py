@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast, get_args
 
 import numpy as np
 
 from assay.core.errors import AnalysisError
-from assay.grid.configuration import Configuration
+from assay.grid.configuration import Configuration, LabelKind
 from assay.leaderboard.correctness import (
     ABSENT,
     MISSING,
@@ -254,10 +255,10 @@ def _assemble(
     shards: Sequence[Shard], read: Sequence[_Rows], items: tuple[Item, ...]
 ) -> Correctness:
     manifest = shards[0].manifest
-    keys = sorted(manifest.configurations)
+    ways = [manifest.configurations[key] for key in sorted(manifest.configurations)]
     models = sorted({shard.manifest.model for shard in shards})
     benchmark_of = np.array([item.benchmark for item in items])
-    shape = (len(models), len(items), len(keys))
+    shape = (len(models), len(items), len(ways))
     values = np.full(shape, MISSING, np.uint8)
     statuses = np.full(shape, ABSENT, np.uint8)
     slots = np.full(shape, -1, np.int8)
@@ -271,18 +272,26 @@ def _assemble(
     return Correctness(
         models=tuple(models),
         items=items,
-        configurations=tuple(
-            Configuration(legend["scoring"], legend["format"], legend["order"])
-            for legend in (manifest.configurations[key] for key in keys)
-        ),
-        reference=keys.index(manifest.reference),
+        configurations=tuple(Configuration(w["scoring"], w["format"], w["order"]) for w in ways),
+        reference=sorted(manifest.configurations).index(manifest.reference),
         values=values,
         statuses=statuses,
         slots=slots,
         gold_slots=gold_slots,
-        labels={
-            name: "digit" if kind == "digit" else "upper"
-            for name, kind in sorted(manifest.labels.items())
-        },
+        labels={name: label_kind(kind) for name, kind in sorted(manifest.labels.items())},
         synthetic=any(shard.manifest.provenance.get("synthetic") is True for shard in shards),
     )
+
+
+def label_kind(name: str) -> LabelKind:
+    """Return the kind of labels that a manifest names.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such kind.
+    """
+    for kind in get_args(LabelKind):
+        if kind == name:
+            return cast(LabelKind, kind)
+    raise AnalysisError(f"unknown kind of labels {name!r}.", fix="it is one of upper, digit.")

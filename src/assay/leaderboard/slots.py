@@ -105,8 +105,7 @@ def preference(correctness: Correctness, model: int, *, alpha: float) -> Prefere
     name = correctness.reference_configuration.format
     if name not in correctness.labels:
         return None
-    everything = np.ones(len(correctness.items), bool)
-    usable = _usable(correctness, everything, name)[model]
+    usable = _usable(correctness, np.ones(len(correctness.items), bool), name)[model]
     items = usable.any(axis=1)
     if items.sum() < 6:
         return None

@@ -13,7 +13,7 @@ from assay.records.shard import read_shard
 from .builders import ShardWriter
 
 KEY = "gen|f|p1"
-ORDER = (2, 1, 0)  # shown: z, y, x
+ORDER = (2, 1, 0)  # shown: blue, green, red
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def record(number: int, *texts: str | None, gold: int = 0) -> Record:
         item_id=f"i{number}",
         native_id="1",
         question="?",
-        options=("x", "y", "z"),
+        options=("red", "green", "blue"),
         gold=gold,
         accepts=(gold,),
         subject="s",
@@ -48,7 +48,7 @@ def record(number: int, *texts: str | None, gold: int = 0) -> Record:
 
 def test_every_extractor_reads_the_same_text_in_shown_order(manifest: Manifest) -> None:
     audit = ExtractionAudit()
-    # Shown first is z, so that C is the gold option x. The old rule reads the A of "Answer".
+    # Shown first is blue, so that C is the gold option red. The old rule reads the A of "Answer".
     audit(manifest, record(0, None, "Answer: C"))
     audit(manifest, record(1, None, "Answer: A", gold=2))
     table = audit.table().set_index(["benchmark", "extractor"])
@@ -60,9 +60,15 @@ def test_every_extractor_reads_the_same_text_in_shown_order(manifest: Manifest) 
 
 def test_an_extractor_may_gain(manifest: Manifest) -> None:
     audit = ExtractionAudit()
-    audit(manifest, record(0, "not A but B"))  # gold x = A
+    audit(manifest, record(0, "not A but B"))  # gold: red, shown as A
     row = audit.table().set_index(["benchmark", "extractor"]).loc[("all", "first_match")]
     assert (row["gained"], row["lost"]) == (1, 0)
+
+
+def test_an_option_named_by_its_text_is_found_in_the_order_shown(manifest: Manifest) -> None:
+    audit = ExtractionAudit()
+    audit(manifest, record(0, None, "red"))
+    assert audit.tallies["m", "b", "standard"].right == 1
 
 
 def test_an_item_is_touched_once_however_many_verdicts_change(manifest: Manifest) -> None:
