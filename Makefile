@@ -28,7 +28,7 @@ run: $(VENV)/.ready
 
 # make figure NAME=rank_volatility
 figure: $(VENV)/.ready
-	snakemake --cores $(CORES) --configfile $(CONFIG) --quiet rules plot_$(NAME)
+	snakemake --cores $(CORES) --configfile $(CONFIG) --quiet rules -- plot_$(NAME)
 
 report-zip: $(VENV)/.ready
 	snakemake --configfile $(CONFIG) --report report.zip

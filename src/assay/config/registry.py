@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -56,26 +56,31 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return value
 
 
-def _entry(registry: Path, defined: Mapping[str, Any], kind: str, key: str) -> Any:
-    entries = {**read_yaml(registry), **defined}
-    if key not in entries:
-        raise unknown(kind, key, sorted(entries), where=registry)
-    entry = entries[key]
+M = TypeVar("M", ModelSpec, BenchmarkSpec)
+
+
+def _load(model: type[M], registry: Path, defined: Mapping[str, Any], kind: str, key: str) -> M:
+    """Return entry `key`, the run file's own definition before the registry's."""
+    entries = read_yaml(registry)
+    if key not in entries and key not in defined:
+        raise unknown(kind, key, sorted({*entries, *defined}), where=registry)
+    own = key in defined
+    entry = defined[key] if own else entries[key]
+    where = "run file" if own else str(registry)
+    inside = f"define.{kind}s.{key}" if own else key
     if not isinstance(entry, dict):
-        raise ConfigError(f"{kind} {key!r} must be a mapping.", where=registry)
-    return {"key": key, **entry}
+        raise ConfigError(f"{inside} must be a mapping.", where=where)
+    return validated(model, {"key": key, **entry}, where=where, inside=inside)
 
 
 def load_model(folder: Path, key: str, defined: Mapping[str, Any]) -> ModelSpec:
     """Return model `key` from ``models.yaml`` in `folder`, or from the run file's own entries."""
-    path = folder / "models.yaml"
-    return validated(ModelSpec, _entry(path, defined, "model", key), where=path, inside=key)
+    return _load(ModelSpec, folder / "models.yaml", defined, "model", key)
 
 
 def load_benchmark(folder: Path, key: str, defined: Mapping[str, Any]) -> BenchmarkSpec:
     """Return benchmark `key` from ``benchmarks.yaml`` in `folder` or the run file's entries."""
-    path = folder / "benchmarks.yaml"
-    return validated(BenchmarkSpec, _entry(path, defined, "benchmark", key), where=path, inside=key)
+    return _load(BenchmarkSpec, folder / "benchmarks.yaml", defined, "benchmark", key)
 
 
 def load_grid(folder: Path, name: str) -> Grid:

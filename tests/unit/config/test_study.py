@@ -104,7 +104,7 @@ WRONG = [
     ({"models": ["smollm3"]}, "unknown model 'smollm3'"),
     ({"models": []}, "models: "),
     ({"models": ["smollm2-135m", "smollm2-135m"]}, "lists smollm2-135m more than once"),
-    ({"benchmarks": [{"key": "arc", "items": 3}]}, "Did you mean 'arc_"),
+    ({"benchmarks": [{"key": "arc_chalenge", "items": 3}]}, "Did you mean 'arc_challenge"),
     ({"benchmarks": [{"key": "mmlu", "items": 0}]}, "benchmarks.0.items: "),
     ({"benchmarks": [{"key": "mmlu", "item": 3}]}, "did you mean 'items'?"),
     ({"decode": {"max_new_tokens": "8"}}, "decode.max_new_tokens: "),
@@ -114,7 +114,7 @@ WRONG = [
     ({"study": "records"}, "may not be called"),
     ({"study": "../up"}, "study: "),
     ({"grid": "none"}, "unknown grid 'none'"),
-    ({"define": {"models": {"x": {"family": "f"}}}, "models": ["x"]}, "x.source"),
+    ({"define": {"models": {"x": {"family": "f"}}}, "models": ["x"]}, "define.models.x.source"),
     (
         {
             "define": {
