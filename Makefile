@@ -23,12 +23,12 @@ $(VENV)/.ready: $(LOCK) pyproject.toml
 
 run: $(VENV)/.ready
 	@assay reconcile --configfile $(CONFIG)
-	snakemake --cores $(CORES) --configfile $(CONFIG) --quiet rules $(ARGS)
+	snakemake --cores $(CORES) --configfile $(CONFIG) --quiet host reason $(ARGS)
 	@assay summary --configfile $(CONFIG)
 
 # make figure NAME=rank_volatility
 figure: $(VENV)/.ready
-	snakemake --cores $(CORES) --configfile $(CONFIG) --quiet rules -- plot_$(NAME)
+	snakemake --cores $(CORES) --configfile $(CONFIG) --quiet host reason -- plot_$(NAME)
 
 report-zip: $(VENV)/.ready
 	snakemake --configfile $(CONFIG) --report report.zip

@@ -61,7 +61,7 @@ M = TypeVar("M", ModelSpec, BenchmarkSpec)
 
 def _load(model: type[M], registry: Path, defined: Mapping[str, Any], kind: str, key: str) -> M:
     """Return entry `key`, the run file's own definition before the registry's."""
-    entries = read_yaml(registry)
+    entries: dict[str, Any] = read_yaml(registry)
     if key not in entries and key not in defined:
         raise unknown(kind, key, sorted({*entries, *defined}), where=registry)
     own = key in defined

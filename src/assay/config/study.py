@@ -192,7 +192,7 @@ class Study:
         )
 
     def figure_parameters(self, figure: str) -> str:
-        """The parameters of one figure's rule."""
+        """Return the parameters of one figure's rule."""
         return canonical_json({"figure": figure, "study": self.name})
 
     @property
@@ -208,12 +208,12 @@ class Study:
         )
 
     def source_parameters(self, key: str) -> str:
-        """The parameters of the rule that fetches model `key`: its pin, not how it is run."""
+        """Return the parameters of the rule that fetches model `key`; how it is run is no part."""
         model = self.model(key).model_dump(mode="json", exclude={"dtype", "gpus", "memory_mb"})
         return canonical_json({"model": model})
 
     def model_source(self, key: str) -> Path:
-        """The file of digests of model `key`; its name follows the pin."""
+        """Return the file of digests of model `key`; its name follows the pin."""
         pin = digest(self.model(key).source.model_dump(mode="json"), length=12)
         return RESULTS / "sources" / "models" / key / f"{pin}.json"
 
