@@ -65,9 +65,10 @@ def score(model: Any, request: Request) -> list[float]:
     """Return the log-probability of each continuation token from one full forward."""
     continuation = list(request.continuation or ())
     ids = torch.tensor([[*request.context, *continuation]])
-    table = model(input_ids=ids, use_cache=False).logits[0].float().log_softmax(-1)
-    start = len(request.context) - 1
-    return [float(table[start + n, token]) for n, token in enumerate(continuation)]
+    # One row of logits more than tokens to score: the last predicts what comes after them.
+    rows = model(input_ids=ids, use_cache=False, logits_to_keep=len(continuation) + 1).logits[0]
+    table = rows.float().log_softmax(-1)
+    return [float(table[n, token]) for n, token in enumerate(continuation)]
 
 
 @torch.inference_mode()

@@ -41,6 +41,29 @@ def test_the_entry_overrides_the_runs_dtype(tiny: Tiny) -> None:
     assert runtime.stats.load_s > 0
 
 
+@torch.inference_mode()
+@pytest.mark.parametrize("name", ["llama", "gemma2_softcap"])
+def test_half_precision_logits_are_computed_in_float32(tiny: Tiny, name: str) -> None:
+    model = load_causal(*tiny(name), dtype="bfloat16", device=CPU)
+    ids = torch.arange(3, 40)[None]
+    logits = model(input_ids=ids, use_cache=False).logits
+    hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state
+    exact = hidden.double() @ model.get_input_embeddings().weight.double().T
+    if name == "llama":  # its head is not tied to its embedding
+        exact = (
+            hidden.double()
+            @ load_causal(*tiny(name), dtype="bfloat16", device=CPU)
+            .get_output_embeddings()
+            .weight.double()
+            .T
+        )
+    else:
+        exact = 5.0 * torch.tanh(exact / 5.0)
+    assert hidden.dtype == torch.bfloat16
+    assert logits.dtype == torch.float32
+    torch.testing.assert_close(logits.double(), exact, atol=1e-4, rtol=1e-5)
+
+
 def test_attention_is_grouped_on_a_cpu_and_eager_under_a_soft_cap(tiny: Tiny) -> None:
     plain = load_causal(*tiny("llama"), dtype="float32", device=CPU)
     capped = load_causal(*tiny("gemma2_softcap"), dtype="float32", device=CPU)

@@ -41,11 +41,33 @@ def pick_device(wanted: str) -> torch.device:
     return device
 
 
+class Float32Head(torch.nn.Module):
+    """The unembedding of a half-precision model, computed in float32.
+
+    A bfloat16 logit near 20 is a multiple of 1/8, so that two labels tie often, and a tie always
+    falls to the lower token id: a preference for "A" that is arithmetic and not the model's.
+    """
+
+    weight: torch.Tensor
+    bias: torch.Tensor | None
+
+    def __init__(self, head: torch.nn.Linear):
+        super().__init__()
+        self.register_buffer("weight", head.weight.detach().float(), persistent=False)
+        bias = None if head.bias is None else head.bias.detach().float()
+        self.register_buffer("bias", bias, persistent=False)
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Return float32 logits (…, vocabulary) of hidden states (…, width)."""
+        wide = hidden.to(device=self.weight.device, dtype=torch.float32)
+        return torch.nn.functional.linear(wide, self.weight, self.bias)
+
+
 def load_causal(folder: Path, spec: ModelSpec, *, dtype: DType, device: torch.device) -> Any:
     """Load the model in `folder` in eval mode; nothing is downloaded.
 
     Only safetensors are read, and code that comes with a checkpoint runs only if its registry
-    entry says `trust_remote_code: true`.
+    entry says `trust_remote_code: true`. Logits are float32 whatever the dtype.
 
     Raises
     ------
@@ -69,6 +91,9 @@ def load_causal(folder: Path, spec: ModelSpec, *, dtype: DType, device: torch.de
     if device.type != "cuda":
         model = model.to(device)
     _choose_attention(model, device)
+    head = model.get_output_embeddings()
+    if dtype != "float32" and type(head) is torch.nn.Linear:
+        model.set_output_embeddings(Float32Head(head))
     return model
 
 
