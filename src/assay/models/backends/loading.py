@@ -13,6 +13,7 @@ from transformers.utils.logging import disable_progress_bar
 from assay.core.errors import ModelError
 from assay.core.spec import DType, ModelSpec
 from assay.models.backends.attention import GROUPED
+from assay.models.backends.emulated import emulate_bfloat16, has_bfloat16
 from assay.models.files import weight_files
 
 
@@ -94,6 +95,8 @@ def load_causal(folder: Path, spec: ModelSpec, *, dtype: DType, device: torch.de
     head = model.get_output_embeddings()
     if dtype != "float32" and type(head) is torch.nn.Linear:
         model.set_output_embeddings(Float32Head(head))
+    if dtype == "bfloat16" and not has_bfloat16(device):
+        emulate_bfloat16(model)
     return model
 
 
