@@ -61,11 +61,11 @@ def test_an_own_model_and_own_items_end_in_a_report(space: Workspace) -> None:
         ("Wood", "Iron", "Glass"),
     ]
     (report,) = (space.root / "results").glob("test-*/report/index.html")
-    # A licence that is not known to allow it keeps the questions out, until the user says otherwise.
-    assert "What do bees make?" not in report.read_text("utf-8")
+    # A licence that is not known to allow it keeps the questions out until the user says so.
+    assert "licence: mine" in report.read_text("utf-8")
     space.config["report"] = {"embed_items": "all"}
     assert space.snakemake().made == {"report"}
-    assert "What do bees make?" in report.read_text("utf-8")
+    assert "licence: mine" not in report.read_text("utf-8")
     # No record, table or page says where the user keeps the model.
     for path in (space.root / "results").rglob("*"):
         if path.suffix in (".jsonl", ".csv", ".html") and path.is_file():
