@@ -16,9 +16,14 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     write_json(target, {"a": 1})
     before = target.read_bytes()
-    with pytest.raises(RuntimeError), atomic_write(target) as stream:
-        stream.write(b"half")
-        raise RuntimeError
+
+    def fail_in_the_middle() -> None:
+        with atomic_write(target) as stream:
+            stream.write(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_in_the_middle()
     assert target.read_bytes() == before
     assert list(tmp_path.iterdir()) == [target]
 
