@@ -18,21 +18,20 @@ def compliance(found: Findings) -> str:
     rows = found.pooled("accuracy")
     reference = found.correctness.reference_configuration.key
     at = [row for row in rows if row["configuration"] == reference]
-    text = f"At the reference, {_least_usable(at, found, named=False)}"
+    worst = min(at, key=lambda row: row["compliance"])
+    fewest = ", the fewest of all models" if len(at) > 1 else ""
+    text = f"At the reference, {worst['model']} gives {_usable(worst, found)}{fewest}"
     if len({row["configuration"] for row in rows}) == 1:
         return f"{text}."
-    return f"{text}; over all configurations, {_least_usable(rows, found, named=True)}."
+    worst = min(rows, key=lambda row: row["compliance"])
+    place = f"by {worst['model']} under {worst['configuration']}"
+    return f"{text}; the fewest anywhere are given {place}: {_usable(worst, found)}."
 
 
-def _least_usable(rows: Sequence[Row], found: Findings, *, named: bool) -> str:
-    row = min(rows, key=lambda row: row["compliance"])
+def _usable(row: Row, found: Findings) -> str:
     shown = proportion_ci(row["parsed"], row["n"], level=found.level)
     spread = interval(float(shown.low), float(shown.high), level=found.level)
-    place = f" under {row['configuration']}" if named else ""
-    return (
-        f"the lowest share of usable answers is {percent(row['compliance'])} "
-        f"({row['model']}{place}, {spread})"
-    )
+    return f"usable answers to {percent(row['compliance'])} of {count(row['n'], 'item')} ({spread})"
 
 
 def extraction(found: Findings, audit: ExtractionAudit) -> str:

@@ -66,6 +66,7 @@ def who_is_better(found: Findings) -> str:
     first = _first_pair(pairs, found.leader)
     opening = {"better": _better, "tied": _tied, "unresolved": _unresolved}[first["verdict"]]
     text = opening(first, found)
+    text += f" Guessing gives {_chance(found)}."
     if len(pairs) == 1:
         return text
     return f"{text} Of all {len(pairs)} pairs, {listed(_verdict_counts(pairs, found))}."
@@ -90,8 +91,14 @@ def _only_one(found: Findings) -> str:
     return (
         f"Only {found.leader} was asked, so there is nothing to compare: it answers "
         f"{percent(float(shown.estimate))} of {count(n, 'item')} right at the reference "
-        f"configuration ({interval(float(shown.low), float(shown.high), level=found.level)})."
+        f"configuration ({interval(float(shown.low), float(shown.high), level=found.level)}). "
+        f"Guessing gives {_chance(found)}."
     )
+
+
+def _chance(found: Findings) -> str:
+    data = found.correctness
+    return percent(data.chance(data.applicable[:, data.reference]))
 
 
 def _first_pair(pairs: list[Row], leader: str) -> Row:

@@ -35,14 +35,15 @@ class TestWhoIsBetter:
         text = read(shard, {"one": right_on(30, 60), "two": right_on(10, 60)})["better"]
         assert text == (
             "one is better than two at the reference configuration: 50.0 % against 16.7 % of 60 "
-            "items right, a lead of 33.3 points (95 % interval 22.7 to 45.9)."
+            "items right, a lead of 33.3 points (95 % interval 22.7 to 45.9). Guessing gives "
+            "33.3 %."
         )
 
     def test_what_cannot_be_told_says_how_many_items_it_takes(self, shard: ShardWriter) -> None:
         text = read(shard, {"one": right_on(6, 12), "two": right_on(5, 12)})["better"]
         assert text.startswith("Whether one or two is better at the reference configuration cannot")
         assert "50.0 % against 41.7 % of 12 items right, a gap of 8.3 points (95 % interval" in text
-        assert "items would be needed to tell a gap of 8.3 points (80 % power)." in text
+        assert "items would be needed to tell a gap of 8.3 points (80 % power). Guessing" in text
         assert "Of all" not in text
 
     def test_equal_models_are_not_called_tied_without_evidence(self, shard: ShardWriter) -> None:
@@ -69,7 +70,8 @@ class TestWhoIsBetter:
         text = read(shard, {"one": right_on(1, 1)})["better"]
         assert text == (
             "Only one was asked, so there is nothing to compare: it answers 100.0 % of 1 item "
-            "right at the reference configuration (95 % interval 20.7 to 100.0 %)."
+            "right at the reference configuration (95 % interval 20.7 to 100.0 %). Guessing gives "
+            "33.3 %."
         )
 
 
@@ -122,11 +124,17 @@ class TestRemarks:
     def test_compliance_names_the_worst(self, shard: ShardWriter) -> None:
         outcomes = {i: [R, R, "refusal" if i < 3 else R, R, R] for i in range(10)}
         text = read(shard, {"one": outcomes})["compliance"]
-        assert "lowest share of usable answers is 100.0 % (one, 95 %" in text
-        assert (
-            "over all configurations, the lowest share of usable answers is 70.0 % (one under"
-            in text
+        assert text == (
+            "At the reference, one gives usable answers to 100.0 % of 10 items (95 % interval 72.2 "
+            "to 100.0 %); the fewest anywhere are given by one under gen|g|p0: usable answers to "
+            "70.0 % of 10 items (95 % interval 39.7 to 89.2 %)."
         )
+
+    def test_compliance_of_several_models(self, shard: ShardWriter) -> None:
+        refused = {i: ["refusal" if i < 3 else R] * 5 for i in range(10)}
+        text = read(shard, {"one": right_on(3, 10), "two": refused})["compliance"]
+        assert text.startswith("At the reference, two gives usable answers to 70.0 % of 10 items")
+        assert "the fewest of all models; the fewest anywhere are given by two under" in text
 
     def test_extractors_that_agree(self, shard: ShardWriter) -> None:
         text = read(shard, {"one": right_on(3, 6)})["extraction"]
