@@ -74,15 +74,23 @@ def best(scores: dict[str, float]) -> dict[str, str]:
     return {stem: option for stem, (_, option) in winners.items()}
 
 
+#: Nats that float32 itself leaves open on one token: the same sums in another order, over a
+#: vocabulary of 262,144, differ by up to 1.5e-4 where a prompt has 600 tokens (Gemma, AVX2).
+ONE_TOKEN = 5e-4
+
+
 def _compare_scores(embedded: Any, requests: Sequence[Request]) -> float:
+    """Return the largest difference of the score that decides: the mean over an option's tokens."""
     got = ask(embedded.runtime, requests)
     ours = {r.id: sum(got[r.id].logprobs) / len(got[r.id].logprobs) for r in requests}
     exact = {r.id: score(embedded.reference, r) for r in requests}
     theirs = {name: sum(values) / len(values) for name, values in exact.items()}
     assert best(ours) == best(theirs)
-    return max(
+    by_token = [
         abs(x - y) for r in requests for x, y in zip(got[r.id].logprobs, exact[r.id], strict=True)
-    )
+    ]
+    assert max(by_token) < ONE_TOKEN
+    return max(abs(ours[name] - theirs[name]) for name in ours)
 
 
 def test_scores_of_real_pairs(embedded: Any, real_items: Items) -> None:
@@ -178,7 +186,7 @@ def test_past_the_sliding_window(embedded: Any) -> None:
         requests.append(Request(f"{n}", "g", pair.context_ids, pair.continuation_ids))
     assert len(requests[0].context) > 512
     got = ask(embedded.runtime, requests, budget=4096)
-    assert largest_difference(embedded.reference, requests, list(got.values())) < 1e-4
+    assert largest_difference(embedded.reference, requests, list(got.values())) < ONE_TOKEN
 
 
 def test_bos_exactly_once(embedded: Any) -> None:
