@@ -83,6 +83,7 @@ def visit(browser: Browser, report: Path) -> Iterator[Open]:
             offline=True,
         )
         contexts.append(context)
+        context.set_default_timeout(120_000)  # a busy machine is no failure
         found = Visit(context.new_page())
         found.page.on("console", lambda message: found.messages.append(message.text))
         found.page.on("pageerror", lambda error: found.messages.append(str(error)))

@@ -15,7 +15,9 @@ from assay.core.errors import AnalysisError
 from assay.report.encode import script_hash
 
 _STYLES = ("base.css", "tables.css", "plots.css", "items.css", "print.css")
-_SCRIPTS = ("core.js", "tables.js", "charts.js", "itemview.js", "itemlist.js")
+# The list of items is started before Vega, the largest script by far, is read.
+_SCRIPTS = ("core.js", "tables.js", "itemview.js", "itemlist.js")
+_CHARTS = "charts.js"
 _TEMPLATES = "templates"
 _EXPORT = "window.vegaEmbed = vegaEmbed;"
 
@@ -26,7 +28,7 @@ def render_page(context: dict[str, Any]) -> str:
     The content security policy admits the scripts written here, by their hash, and the chunks of
     answers that lie beside the page; text from a benchmark or a model is never code.
     """
-    scripts = [_vega(), *(_asset(name) for name in _SCRIPTS)]
+    scripts = [*(_asset(name) for name in _SCRIPTS), _vega(), _asset(_CHARTS)]
     for script in scripts:
         if "</script" in script.lower():
             raise AnalysisError("a script of the report would end its own element.")

@@ -51,15 +51,15 @@
     }
   });
 
-  const drawAll = () => {
-    for (const node of document.querySelectorAll("[data-chart]")) draw(node);
-  };
+  async function drawAll() {
+    for (const node of document.querySelectorAll("[data-chart]")) await draw(node);
+  }
 
   document.addEventListener("scope", (event) => {
     scope = event.detail;
     for (const { view } of views.values()) view.signal("benchmark", scope).runAsync();
   });
   dark.addEventListener("change", drawAll);
-  drawAll();
+  setTimeout(drawAll); // the page is readable before its charts are drawn
   for (const node of document.querySelectorAll("[data-chart]")) resized.observe(node);
 })();
