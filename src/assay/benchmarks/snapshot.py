@@ -22,7 +22,7 @@ from assay.benchmarks.spec import BenchmarkSpec, Selection
 from assay.core.errors import SnapshotError
 from assay.core.files import atomic_path, read_json, read_jsonl
 from assay.core.identity import canonical_json, sha256_file
-from assay.core.pins import PathPin, Pin
+from assay.core.pins import Pin, portable
 
 ITEMS, FEWSHOT, MANIFEST = "items.jsonl", "fewshot.jsonl", "manifest.json"
 
@@ -167,15 +167,11 @@ def _digests(spec: BenchmarkSpec, cache: Path, offline: bool) -> dict[str, dict[
 
 def _portable(spec: BenchmarkSpec) -> dict[str, Any]:
     """Return the specification with files named without their folders."""
-
-    def named(pin: Pin) -> Pin:
-        return PathPin(path=Path(pin.path).name) if isinstance(pin, PathPin) else pin
-
     moved = spec.model_copy(
         update={
-            "source": named(spec.source),
-            "fewshot": None if spec.fewshot is None else named(spec.fewshot),
-            "compare": {split: named(pin) for split, pin in spec.compare.items()},
+            "source": portable(spec.source),
+            "fewshot": None if spec.fewshot is None else portable(spec.fewshot),
+            "compare": {split: portable(pin) for split, pin in spec.compare.items()},
         }
     )
     return moved.identity()

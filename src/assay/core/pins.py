@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -67,3 +68,14 @@ class PathPin(_Pin):
 
 
 Pin = Annotated[WheelPin | HubPin | PathPin, Field(discriminator="kind")]
+
+
+def portable(pin: Pin) -> Pin:
+    """Return `pin` as it may be shown to others: a user's path without its folders.
+
+    Examples
+    --------
+    >>> portable(PathPin(path="~/exams/final.csv")).path
+    'final.csv'
+    """
+    return PathPin(path=PurePath(pin.path).name) if isinstance(pin, PathPin) else pin

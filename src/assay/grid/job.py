@@ -11,6 +11,7 @@ from typing import Any
 from assay.benchmarks.item import Item
 from assay.core.errors import ModelError
 from assay.core.model import Model
+from assay.core.pins import portable
 from assay.core.spec import ModelSpec
 from assay.grid.collect import Job
 from assay.grid.configuration import Grid
@@ -77,7 +78,11 @@ def job_of(
             "spec": parameters,
             "code": code,
             "provenance": {
-                "model": spec.model_dump(mode="json", include={"family", "source", "licence"}),
+                "model": {
+                    "family": spec.family,
+                    "licence": spec.licence,
+                    "source": portable(spec.source).model_dump(mode="json"),
+                },
                 "snapshot": dict(snapshot),
                 "decode": identity["decode"],
                 "token_budget": identity["token_budget"],
