@@ -5,7 +5,9 @@ rule build_report:
         figures=expand(f"{S}/manifests/plot_{{figure}}.json", figure=FIGURES),
         shards=[f"{plan.folder}/manifest.json" for plan in STUDY.present],
     output:
-        index=f"{S}/report/index.html",
+        index=report(
+            f"{S}/report/index.html", category="Report", caption="../report/report.rst"
+        ),
         seal=f"{S}/manifests/report.json",
     log:
         f"results/logs/build_report/{STUDY.name}.log",

@@ -204,6 +204,7 @@ class Study:
                 "report": self.config.report.model_dump(),
                 "absent": self.absent,
                 "licences": {run.key: run.spec.licence for run in self.benchmarks},
+                "attributions": {run.key: run.spec.attribution for run in self.benchmarks},
             }
         )
 
