@@ -69,7 +69,7 @@ def test_an_own_model_and_own_items_end_in_a_report(space: Workspace) -> None:
     # No record, table or page says where the user keeps the model.
     for path in (space.root / "results").rglob("*"):
         if path.suffix in (".jsonl", ".csv", ".html") and path.is_file():
-            assert "my-model" not in path.read_text("utf-8"), path
+            assert str(space.root.parent) not in path.read_text("utf-8"), path
 
 
 def test_a_row_with_a_wrong_key_is_named(space: Workspace) -> None:
