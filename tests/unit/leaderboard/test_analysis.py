@@ -130,8 +130,7 @@ def test_a_likelihood_configuration_has_no_order(leaderboard: Leaderboard) -> No
     assert table[table["scoring"] == "gen"]["order"].notna().all()
 
 
-def test_two_equal_options_of_the_seed(folders: list[Path]) -> None:
-    """Another seed moves the simulated twin and nothing else."""
+def test_another_seed_moves_the_twin_only(folders: list[Path]) -> None:
     one, two = (analyze(folders[:4], study="t", seed=s, allow_missing=True) for s in (1, 2))
     assert one.summary.null_bands != two.summary.null_bands
     for name in TABLES:
