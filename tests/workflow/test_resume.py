@@ -184,7 +184,7 @@ def test_the_same_run_from_scratch_gives_the_same_bytes(
     assert again.data() == finished.data()
 
 
-@pytest.mark.parametrize("lines", [1, 9])
+@pytest.mark.parametrize("lines", [pytest.param(1, marks=pytest.mark.slow), 9])
 def test_kill_9_in_mid_collection_resumes_where_it_was(
     finished: Workspace, project: Path, tmp_path: Path, lines: int
 ) -> None:
