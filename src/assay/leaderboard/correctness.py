@@ -111,6 +111,13 @@ class Correctness:
         """The benchmark of each item, shape (item,)."""
         return np.array([item.benchmark for item in self.items])
 
+    @cached_property
+    def cluster_of(self) -> NDArray[np.intp]:
+        """Number of the cluster of each item, shape (item,); clusters lie within a benchmark."""
+        numbers: dict[tuple[str, str], int] = {}
+        keys = [(item.benchmark, item.cluster) for item in self.items]
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.intp)
+
     @property
     def reference_configuration(self) -> Configuration:
         """The configuration that the leaderboard is usually read at."""

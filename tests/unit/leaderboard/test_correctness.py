@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,15 @@ def test_a_model_without_observations_is_not_ranked() -> None:
     data = build(values, benchmarks=["a", "b"])
     assert data.ranked(data.scope("a")).tolist() == [0, 1]
     assert data.ranked(data.scope("b")).tolist() == [1]
+
+
+def test_clusters_lie_within_a_benchmark() -> None:
+    data = build(np.ones((1, 4, 5)), benchmarks=["a", "a", "b", "b"])
+    clusters = ["x", "x", "x", "y"]
+    items = tuple(
+        replace(item, cluster=cluster) for item, cluster in zip(data.items, clusters, strict=True)
+    )
+    assert replace(data, items=items).cluster_of.tolist() == [0, 0, 1, 2]
 
 
 def test_chance_is_the_mean_of_one_over_options() -> None:
