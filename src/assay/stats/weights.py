@@ -1,0 +1,129 @@
+"""What is resampled: items, or clusters of items as a whole, within strata."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from assay.core.errors import AnalysisError
+
+_Floats = NDArray[np.float64]
+_Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Units:
+    """Items grouped into the units that are drawn, numbered so that each stratum is contiguous.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (item,)
+        Items sorted by unit; within a unit they keep their order.
+    starts : ndarray of int, shape (unit,)
+        Where each unit begins in `order`.
+    sizes : ndarray of int, shape (unit,)
+        Items of each unit.
+    first, count : int or ndarray of int, shape (unit,)
+        First unit and number of units of the stratum that the draw at this place comes from; one
+        number where there is one stratum.
+    """
+
+    order: _Indices
+    starts: _Indices
+    sizes: _Indices
+    first: int | _Indices
+    count: int | _Indices
+
+    @classmethod
+    def of(
+        cls, items: int, *, clusters: ArrayLike | None = None, strata: ArrayLike | None = None
+    ) -> Units:
+        """Group `items` items.
+
+        Parameters
+        ----------
+        items : int
+        clusters : array_like, shape (item,), optional
+            Label of each item's cluster; without it each item is drawn by itself.
+        strata : array_like, shape (item,), optional
+            Label of each item's stratum; a draw holds as many units of each stratum as the data.
+
+        Raises
+        ------
+        AnalysisError
+            If there is no item, a list has another length, or a cluster spans two strata.
+        """
+        cluster = _codes(np.arange(items) if clusters is None else clusters, items, "cluster")
+        stratum = _codes(np.zeros(items) if strata is None else strata, items, "stratum")
+        order = np.lexsort((cluster, stratum))
+        starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
+        if starts.size != cluster.max() + 1:
+            raise AnalysisError(
+                "a cluster has items in more than one stratum.",
+                fix="name clusters so that each lies within one stratum.",
+            )
+        counts = np.bincount(stratum[order][starts])
+        if strata is not None and (counts == 1).any():
+            warnings.warn("a stratum of one unit never varies", RuntimeWarning, stacklevel=3)
+        single = counts.size == 1
+        return cls(
+            order=order,
+            starts=starts,
+            sizes=np.diff(starts, append=items),
+            first=0 if single else np.repeat(np.cumsum(counts) - counts, counts),
+            count=int(counts[0]) if single else np.repeat(counts, counts),
+        )
+
+    def __len__(self) -> int:
+        return self.starts.size
+
+    def draw(self, rng: np.random.Generator) -> _Indices:
+        """Return the units of one bootstrap sample, shape (unit,)."""
+        return self.first + rng.integers(self.count, size=len(self))
+
+    def weights(
+        self, draws: int, rng: np.random.Generator, *, block: int
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield how often each unit is in each sample, in blocks of at most `block` samples.
+
+        Yields
+        ------
+        ndarray of float32, shape (draw, unit)
+            Multinomial counts. The random stream is read one sample at a time, so that the size
+            of the blocks changes no number.
+        """
+        for done in range(0, draws, block):
+            counts = np.empty((min(block, draws - done), len(self)), np.float32)
+            for row in counts:
+                row[:] = np.bincount(self.draw(rng), minlength=len(self))
+            yield counts
+
+    def items(self, units: _Indices) -> _Indices:
+        """Return the items of the given units, one unit after the other."""
+        sizes = self.sizes[units]
+        ends = np.cumsum(sizes)
+        offset = np.repeat(self.starts[units] - ends + sizes, sizes)
+        return self.order[offset + np.arange(offset.size)]
+
+    def sums(self, values: NDArray[np.generic]) -> _Floats:
+        """Return the sum of each unit over axis 0 of `values`, shape (unit, ...)."""
+        ordered = values[self.order].astype(float)
+        if len(self) == len(self.order):
+            return ordered
+        return np.asarray(np.add.reduceat(ordered, self.starts, axis=0), float)
+
+
+def _codes(labels: ArrayLike, items: int, what: str) -> _Indices:
+    values = np.asarray(labels)
+    if items < 1:
+        raise AnalysisError("nothing to resample: there is no item.")
+    if values.shape != (items,):
+        raise AnalysisError(
+            f"{items} items need {items} {what} labels, not an array of shape {values.shape}."
+        )
+    codes: _Indices = np.unique(values, return_inverse=True)[1]
+    return codes
