@@ -65,3 +65,37 @@ class Test:
     n: Count
     method: str
     reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class EValue:
+    """Evidence against a hypothesis: under it, the expectation is at most 1.
+
+    Attributes
+    ----------
+    log_e : float or ndarray
+        Natural logarithm.
+    attainable_log_e : float or ndarray
+        The largest that data of this size could have given.
+    n : int or ndarray
+        Number of observations that bear on the hypothesis.
+    method, reference : str
+        How it was computed, and the paper to cite.
+    """
+
+    log_e: Real
+    attainable_log_e: Real
+    n: Count
+    method: str
+    reference: str
+
+    @property
+    def e(self) -> Real:
+        """The e-value; infinite where it exceeds what a float holds."""
+        with np.errstate(over="ignore"):
+            return unwrap(np.exp(np.asarray(self.log_e, float)))
+
+    @property
+    def p_value(self) -> Real:
+        """The bound min(1, 1/e): a valid p-value at any stopping time, not a sharp one."""
+        return unwrap(np.exp(-np.maximum(self.log_e, 0.0)))
