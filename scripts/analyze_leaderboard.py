@@ -22,6 +22,7 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
         equivalence_margin=value["analysis"]["equivalence_margin"],
         seed=value["analysis"]["seed"],
         absent=value["absent"],
+        allow_missing=value["allow_missing"],
     )
     return write(leaderboard, arguments.out)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from assay.benchmarks.snapshot import read_snapshot
 from assay.core.cache import cache_root
 from assay.core.command import run_command
 from assay.core.files import read_json
-from assay.core.spec import ModelSpec
 from assay.grid.collect import collect
 from assay.grid.job import job_of, load_backend
 from assay.models.render import Renderer
@@ -32,11 +30,10 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
         digests=model["digests"],
         code=arguments.code,
     )
-    spec = ModelSpec.model_validate_json(json.dumps(json.loads(arguments.spec)["model"]))
     collect(
         job,
         arguments.out,
-        Renderer(folder, spec),
+        Renderer(folder, job.spec),
         lambda: load_backend(
             arguments.spec,
             folder,
@@ -44,6 +41,7 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
             threads=arguments.threads,
             gpus=arguments.gpus,
         ),
+        keep_missing=arguments.keep_missing,
     )
     return []
 
@@ -55,5 +53,6 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, required=True, help="folder of the shard")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
     parser.add_argument("--threads", type=int, default=2, help="CPU threads")
+    parser.add_argument("--keep-missing", action="store_true", help="write failed observations")
     parser.add_argument("--gpus", type=int, help="GPUs granted by the scheduler")
     sys.exit(run_command(main, parser))

@@ -31,5 +31,5 @@ rule collect:
     shell:
         "python {input.script} --snapshot {params.snapshot:q} --verify {input.snapshot:q}"
         " --model {input.model:q} --out {params.folder:q} --device {params.device}"
-        " --threads {threads} --gpus {resources.gpu}"
+        " --threads {threads} --gpus {resources.gpu} {KEEP_MISSING}"
         " --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"

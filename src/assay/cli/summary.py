@@ -47,20 +47,20 @@ def _count(number: int, noun: str) -> str:
 
 
 def _effort(manifests: list[dict[str, Any]]) -> str:
-    """Say what the last execution of a model's jobs took, and what sharing prefixes saved."""
+    """Say what a model's jobs took, and what sharing prefixes saved."""
     observations = sum(
         count for value in manifests for one in value["statuses"].values() for count in one.values()
     )
     tokens = [value["provenance"]["tokens"] for value in manifests]
     naive = sum(one["naive"] for one in tokens)
     planned = sum(one["planned"] for one in tokens)
-    seconds = sum(value["run"]["seconds"].get("forward", 0.0) for value in manifests)
-    asked = sum(value["run"]["observations_asked"] for value in manifests)
     text = (
         f"{observations:,} observations; {planned:,} prompt tokens planned of {naive:,} "
         f"({100 * planned / naive:.0f} %)"
     )
-    if not asked:
-        return f"{text}; all from the journal"
-    forwarded = sum(value["run"]["backend"].get("forwarded_tokens", 0) for value in manifests)
-    return f"{text}; {asked:,} asked in {seconds:,.0f} s, {forwarded / seconds:,.0f} tokens/s"
+    runs = [run for value in manifests for run in (value["run"], *value["run"]["earlier"])]
+    seconds = sum(run["seconds"].get("forward", 0.0) for run in runs)
+    if not seconds:
+        return text
+    forwarded = sum(run["backend"].get("forwarded_tokens", 0) for run in runs)
+    return f"{text}; forwarded in {seconds:,.0f} s, {forwarded / seconds:,.0f} tokens/s"

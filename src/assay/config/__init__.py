@@ -6,7 +6,8 @@ parsed anew in every cluster job.
 
 from assay.config.closure import code_digest
 from assay.config.names import FIGURES, TABLES
-from assay.config.study import Study, load_study, local_files, resolve
+from assay.config.resolve import load_study, resolve
+from assay.config.study import Study, local_files
 
 __all__ = [
     "FIGURES",

@@ -15,6 +15,7 @@ from assay.config.names import FIGURES
 from assay.config.study import Study
 from assay.core.errors import AssayError
 from assay.core.files import read_json
+from assay.records.schema import MISSING
 
 SCRIPTS = Path("scripts")
 
@@ -53,14 +54,14 @@ def reconcile(study: Study) -> list[tuple[Path, str]]:
         if not seal.path.is_file():
             continue
         code = codes.setdefault(seal.script, code_digest(SCRIPTS / seal.script))
-        reason = _disagreement(seal, code)
+        reason = _disagreement(seal, code, keep_missing=study.config.runtime.keep_missing)
         if reason:
             seal.path.unlink()
             stale.append((seal.path, reason))
     return stale
 
 
-def _disagreement(seal: Expected, code: str) -> str | None:
+def _disagreement(seal: Expected, code: str, *, keep_missing: bool) -> str | None:
     try:
         value = read_json(seal.path)
     except AssayError:
@@ -69,4 +70,12 @@ def _disagreement(seal: Expected, code: str) -> str | None:
         return "made with other parameters"
     if value.get("code") != code:
         return f"made with other code than {seal.script} and its imports now"
+    failed = sum(
+        count
+        for statuses in value.get("statuses", {}).values()
+        for status, count in statuses.items()
+        if status in MISSING
+    )
+    if failed and not keep_missing:
+        return f"{failed} observations have no answer and runtime.keep_missing is not set"
     return None

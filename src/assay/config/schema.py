@@ -32,6 +32,11 @@ class Runtime(_Strict):
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     threads: int = Field(default=2, ge=1, description="CPU threads of one collect job")
     minutes: int = Field(default=240, ge=1, description="time limit of one collect job")
+    keep_missing: bool = Field(
+        default=False,
+        description="finish a shard although observations failed (out of memory, backend errors);"
+        " analysing it needs allow_missing",
+    )
 
 
 class Decode(_Strict):
@@ -81,6 +86,8 @@ class RunConfig(_Strict):
     report: Report = Report()
     define: Definitions = Definitions()
     allow_missing: bool = Field(
-        default=False, description="analyse the finished shards and name the absent ones"
+        default=False,
+        description="analyse the finished shards although others are absent or observations failed;"
+        " what is missing is named and bounded",
     )
     offline: bool = Field(default=False, description="never open a connection, use the cache only")

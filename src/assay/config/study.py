@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.spec import BenchmarkSpec, Selection
-from assay.config.registry import load_benchmark, load_grid, load_model, read_yaml
 from assay.config.schema import RunConfig
 from assay.core.errors import ConfigError
 from assay.core.identity import canonical_json, digest
 from assay.core.pins import PathPin
 from assay.core.spec import ModelSpec
-from assay.core.validation import validated
 from assay.grid.configuration import Grid
 from assay.grid.protocol import PROTOCOL_VERSION
 
 RESULTS = Path("results")
-#: What is reserved in `results/` and thus no study's name.
-_RESERVED = {"records", "snapshots", "sources", "logs", "benchmarks"}
 
 
 @dataclass(frozen=True)
@@ -188,6 +183,7 @@ class Study:
                 "shards": [plan.folder.as_posix() for plan in self.present],
                 "analysis": self.config.analysis.model_dump(),
                 "absent": self.absent,
+                "allow_missing": self.config.allow_missing,
             }
         )
 
@@ -243,58 +239,3 @@ def local_files(pin: object) -> list[str]:
     if path.is_dir():
         return sorted(str(file) for file in path.iterdir() if file.is_file())
     return [str(path)]
-
-
-def resolve(config: Mapping[str, Any], *, where: str, registries: Path = Path("config")) -> Study:
-    """Validate a run configuration and look up what it names.
-
-    Parameters
-    ----------
-    config : mapping
-        The merged configuration, as Snakemake hands it over.
-    where : str
-        The file name for error messages.
-    registries : Path
-        The folder of ``models.yaml``, ``benchmarks.yaml`` and ``grids/``.
-
-    Raises
-    ------
-    ConfigError
-        Naming the key, what is wrong with it and what is allowed.
-    """
-    run = validated(RunConfig, dict(config), where=where)
-    if run.study in _RESERVED:
-        raise ConfigError(f"study may not be called {run.study!r}.", where=where)
-    _refuse_repeats("models", list(run.models), where)
-    _refuse_repeats("benchmarks", [choice.key for choice in run.benchmarks], where)
-    benchmarks = tuple(
-        BenchmarkRun(
-            load_benchmark(registries, choice.key, run.define.benchmarks),
-            Selection(rule=choice.selection, items=choice.items),
-        )
-        for choice in run.benchmarks
-    )
-    models = tuple(load_model(registries, key, run.define.models) for key in run.models)
-    return Study(run, models, benchmarks, load_grid(registries, run.grid))
-
-
-def _refuse_repeats(kind: str, names: list[str], where: str) -> None:
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ConfigError(f"{kind} lists {', '.join(repeated)} more than once.", where=where)
-
-
-def load_study(*files: Path) -> Study:
-    """Return the study of run files laid over each other, as Snakemake's ``--configfile`` does."""
-    merged: dict[str, Any] = {}
-    for file in files:
-        _merge(merged, read_yaml(file))
-    return resolve(merged, where=" + ".join(str(file) for file in files))
-
-
-def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
-    for key, value in other.items():
-        if isinstance(value, dict) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
-        else:
-            into[key] = value

@@ -16,10 +16,11 @@ from typing import Any
 from assay.benchmarks.item import Item
 from assay.core.capability import Capability, require
 from assay.core.errors import ModelError
+from assay.core.files import read_jsonl, write_jsonl
 from assay.core.model import Batch, Model, Outcome
-from assay.core.spec import ModelSpec
 from assay.grid.answers import entry_of, observation
 from assay.grid.configuration import Grid
+from assay.grid.job import Job
 from assay.grid.progress import Progress
 from assay.grid.questions import Question, Questioner, requests_of
 from assay.models.plan import plan_batches, token_counts
@@ -30,34 +31,8 @@ from assay.records.schema import MISSING, Record
 from assay.records.shard import Prompt, write_shard
 
 JOURNAL = "journal.jsonl"
-
-
-@dataclass(frozen=True)
-class Job:
-    """What one shard asks of whom.
-
-    Attributes
-    ----------
-    spec : ModelSpec
-        The model.
-    benchmark : str
-        Benchmark key, as in the path.
-    items : sequence of Item
-        Of a verified snapshot.
-    origin : dict
-        What decides the answers apart from the prompt (see `Questioner`).
-    facts : dict
-        Manifest fields that the caller knows: snapshot digest, spec, code, provenance.
-    """
-
-    spec: ModelSpec
-    benchmark: str
-    items: Sequence[Item]
-    grid: Grid
-    max_new_tokens: int
-    token_budget: int
-    origin: dict[str, Any]
-    facts: dict[str, Any]
+#: What finished executions took, one line each.
+EXECUTIONS = "executions.jsonl"
 
 
 @dataclass
@@ -67,12 +42,21 @@ class _Tally:
     seconds: dict[str, float] = field(default_factory=dict)
     asked: int = 0
     reused: int = 0
+    #: Question key → entry of an observation that got no answer this time.
+    failed: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def timed(self, name: str, since: float) -> None:
         self.seconds[name] = round(self.seconds.get(name, 0.0) + time.monotonic() - since, 3)
 
 
-def collect(job: Job, folder: Path, renderer: Renderer, load: Callable[[], Model]) -> Manifest:
+def collect(
+    job: Job,
+    folder: Path,
+    renderer: Renderer,
+    load: Callable[[], Model],
+    *,
+    keep_missing: bool = False,
+) -> Manifest:
     """Make the shard in `folder`, asking only what its journal does not hold.
 
     Parameters
@@ -81,12 +65,15 @@ def collect(job: Job, folder: Path, renderer: Renderer, load: Callable[[], Model
         Where records, prompts, manifest and journal lie.
     load : callable
         Loads the model; called only if something must be asked.
+    keep_missing : bool
+        Write the shard although observations got no answer (out of memory, backend errors). They
+        stay out of the journal, so that the next execution asks them again.
 
     Raises
     ------
     ModelError
-        If observations are missing at the end (out of memory, backend errors): they are named,
-        everything else stays in the journal, and no shard is written.
+        If observations are missing at the end and may not be: they are named, everything else
+        stays in the journal, and no shard is written.
     """
     tally = _Tally()
     started = time.monotonic()
@@ -105,7 +92,8 @@ def collect(job: Job, folder: Path, renderer: Renderer, load: Callable[[], Model
         statistics: Mapping[str, Any] = {}
         if pending:
             statistics = _answer(job, questions, pending, journal, renderer, load, tally)
-        _refuse_missing(questions, journal, folder)
+        if not keep_missing:
+            _refuse_missing(questions, journal, folder)
         return _assemble(job, folder, questions, batches, journal, tally, statistics)
 
 
@@ -156,6 +144,7 @@ def _answer(
         started = time.monotonic()
         # A missing observation is no answer: it is not written, so that a re-run asks again.
         journal.append(entry for entry in entries if entry["status"] not in MISSING)
+        tally.failed |= {entry["key"]: entry for entry in entries if entry["status"] in MISSING}
         tally.timed("write", started)
         tally.asked += len(entries)
         progress.advance(sum(request.length for request in batch.requests))
@@ -192,7 +181,8 @@ def _refuse_missing(questions: Sequence[Question], journal: Journal, folder: Pat
             f"{len(missing)} observations are missing (out of memory or backend errors): "
             f"{named}{more}.",
             where=folder,
-            fix="run again with more memory; what was answered is kept in the journal.",
+            fix="run again with more memory; what was answered is kept in the journal. To go on "
+            "without them, set runtime.keep_missing.",
         )
 
 
@@ -205,7 +195,8 @@ def _assemble(
     tally: _Tally,
     statistics: Mapping[str, Any],
 ) -> Manifest:
-    records = [_record(job, item, asked, journal) for item, asked in _by_item(questions)]
+    entries = {q.key: journal.get(q.key) or tally.failed.get(q.key) for q in questions}
+    records = [_record(job, item, asked, entries) for item, asked in _by_item(questions)]
     prompts = [Prompt(q.item.item_id, q.configuration.key, q.prompt) for q in questions if q.posed]
     counts = token_counts(requests_of(questions), batches)
     leaks = sum(o.status == "thinking_leak" for r in records for o in r.observations.values())
@@ -227,14 +218,28 @@ def _assemble(
             "reference": job.grid.reference,
             "configurations": job.grid.legend(),
             "labels": {name: f.labels for name, f in job.grid.generation.formats.items()},
-            "run": {
-                "seconds": tally.seconds,
-                "observations_asked": tally.asked,
-                "observations_reused": tally.reused,
-                "backend": dict(statistics),
-            },
+            "run": _run(folder, tally, statistics),
         },
     )
+
+
+def _run(folder: Path, tally: _Tally, statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what this execution did, with the `earlier` ones that asked something.
+
+    Snakemake deletes the manifest of a job that it enters again; the times of the answers would
+    go with it.
+    """
+    path = folder / EXECUTIONS
+    earlier = [value for _, value in read_jsonl(path)] if path.is_file() else []
+    run = {
+        "seconds": tally.seconds,
+        "observations_asked": tally.asked,
+        "observations_reused": tally.reused,
+        "backend": dict(statistics),
+    }
+    if tally.asked:
+        write_jsonl(path, [*earlier, run])
+    return run | {"earlier": earlier}
 
 
 def _by_item(questions: Sequence[Question]) -> list[tuple[Item, list[Question]]]:
@@ -244,7 +249,12 @@ def _by_item(questions: Sequence[Question]) -> list[tuple[Item, list[Question]]]
     return list(grouped.values())
 
 
-def _record(job: Job, item: Item, questions: Sequence[Question], journal: Journal) -> Record:
+def _record(
+    job: Job,
+    item: Item,
+    questions: Sequence[Question],
+    entries: Mapping[str, Mapping[str, Any] | None],
+) -> Record:
     return Record(
         benchmark=job.benchmark,
         model=job.spec.key,
@@ -259,7 +269,7 @@ def _record(job: Job, item: Item, questions: Sequence[Question], journal: Journa
         locked=item.locked,
         flags=tuple(item.flags),
         observations={
-            q.configuration.key: observation(q, journal.get(q.key) if q.requests else None)
+            q.configuration.key: observation(q, entries[q.key] if q.requests else None)
             for q in questions
         },
     )

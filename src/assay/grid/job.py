@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,38 @@ from assay.core.errors import ModelError
 from assay.core.model import Model
 from assay.core.pins import portable
 from assay.core.spec import ModelSpec
-from assay.grid.collect import Job
 from assay.grid.configuration import Grid
 
 #: The distributions whose version is part of what a backend is.
 _ENGINES = {"hf_local": ("transformers", "torch")}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one shard asks of whom.
+
+    Attributes
+    ----------
+    spec : ModelSpec
+        The model.
+    benchmark : str
+        Benchmark key, as in the path.
+    items : sequence of Item
+        Of a verified snapshot.
+    origin : dict
+        What decides the answers apart from the prompt (see `Questioner`).
+    facts : dict
+        Manifest fields that the caller knows: snapshot digest, spec, code, provenance.
+    """
+
+    spec: ModelSpec
+    benchmark: str
+    items: Sequence[Item]
+    grid: Grid
+    max_new_tokens: int
+    token_budget: int
+    origin: dict[str, Any]
+    facts: dict[str, Any]
 
 
 def backend_version(backend: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from assay.leaderboard.correctness import Correctness, Scope
+from assay.leaderboard.correctness import MISSING, Correctness, Scope
 from assay.records.schema import STATUSES
 from assay.stats import proportion_ci
 
@@ -18,8 +18,9 @@ def accuracy_table(correctness: Correctness, *, level: float = 0.95) -> pd.DataF
     Over the items that were observed under the configuration: locked items count where they were
     asked. `parsed` answers are those with status ok, `compliance` their share, and
     `accuracy_parsed` the accuracy among them. Scope "all" pools the benchmarks, every item
-    counting once. Intervals are Wilson's, for items like these. Rows without any observation
-    are left out.
+    counting once. Intervals are Wilson's, for items like these. `missing` observations are outside
+    all of this; `lowest` and `highest` bound the accuracy that they could have led to (all wrong,
+    all right). Rows without any observation are left out.
     """
     parts = [_scope_rows(correctness, scope, level) for scope in correctness.scopes()]
     return pd.concat(parts, ignore_index=True)
@@ -32,7 +33,8 @@ def _scope_rows(correctness: Correctness, scope: Scope, level: float) -> pd.Data
     n, right, usable = (
         cells.sum(axis=1).ravel() for cells in (present, correctness.right[:, scope.items], parsed)
     )
-    m, c, n, right, usable = (column[n > 0] for column in (m, c, n, right, usable))
+    lost = (correctness.values[:, scope.items] == MISSING).sum(axis=1).ravel()
+    m, c, n, right, usable, lost = (x[n > 0] for x in (m, c, n, right, usable, lost))
     interval = proportion_ci(right, n, level=level)
     ways = correctness.configurations
     chance = [correctness.chance(scope.items & column) for column in correctness.applicable.T]
@@ -52,6 +54,9 @@ def _scope_rows(correctness: Correctness, scope: Scope, level: float) -> pd.Data
             "parsed": usable,
             "compliance": usable / n,
             "accuracy_parsed": right / np.where(usable > 0, usable, np.nan),
+            "missing": lost,
+            "lowest": right / (n + lost),
+            "highest": (right + lost) / (n + lost),
             "chance": np.array(chance)[c],
         }
     )

@@ -194,6 +194,8 @@ def _sentences(found: Findings, audit: ExtractionAudit, absent: Sequence[str]) -
         "compliance": remarks.compliance(found),
         "extraction": remarks.extraction(found, audit),
         "positions": remarks.positions(found),
-        "missing": remarks.missing_data(missing(found.correctness), absent),
+        "missing": remarks.missing_data(
+            missing(found.correctness), absent, found.pooled("accuracy")
+        ),
     }
     return [Sentence(id=key, text=text) for key, text in texts.items()]

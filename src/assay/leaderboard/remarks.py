@@ -79,14 +79,25 @@ def positions(found: Findings) -> str:
     )
 
 
-def missing_data(lacking: Sequence[MissingCells], absent: Sequence[str]) -> str:
-    """Say what the analysis lacks."""
+def missing_data(
+    lacking: Sequence[MissingCells], absent: Sequence[str], accuracy: Sequence[Row]
+) -> str:
+    """Say what the analysis lacks, and how far that could move a row of `accuracy`."""
     parts = list(_missing_parts(lacking, absent))
     if not parts:
         return "No observation is missing."
-    return (
+    text = (
         f"Missing: {'; '.join(parts)}. They are outside every number here, which therefore speaks "
-        "for the observed items only."
+        "for the observed items only"
+    )
+    rows = [row for row in accuracy if row["missing"]]
+    if not rows:
+        return f"{text}."
+    worst = max(rows, key=lambda row: row["highest"] - row["lowest"])
+    return (
+        f"{text}; with answers to all, the accuracy of {worst['model']} under "
+        f"{worst['configuration']} would lie between {percent(worst['lowest'])} and "
+        f"{percent(worst['highest'])}, the widest such bounds."
     )
 
 

@@ -22,7 +22,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("n", "correct"), _WHOLE),
         **dict.fromkeys(("accuracy", "low", "high"), _REAL),
         "parsed": _WHOLE,
-        **dict.fromkeys(("compliance", "accuracy_parsed", "chance"), _REAL),
+        **dict.fromkeys(("compliance", "accuracy_parsed"), _REAL),
+        "missing": _WHOLE,
+        **dict.fromkeys(("lowest", "highest", "chance"), _REAL),
     },
     "band": {
         **dict.fromkeys(("model", "benchmark"), _TEXT),

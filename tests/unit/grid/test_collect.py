@@ -12,8 +12,9 @@ from assay.benchmarks.item import Item
 from assay.config.registry import load_grid
 from assay.core.errors import ModelError
 from assay.core.model import Batch, Model, Outcome
-from assay.grid.collect import Job, collect
+from assay.grid.collect import collect
 from assay.grid.configuration import Grid
+from assay.grid.job import Job
 from assay.models.backends.hf_local import HFLocal
 from assay.models.render import Renderer
 from assay.records.schema import Record
@@ -166,6 +167,33 @@ def test_memory_running_out_fails_the_run_and_loses_nothing(
     collect(job(), tmp_path / "b", renderer, lambda: model)
     for name in ("records.jsonl", "prompts.parquet"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_what_got_no_answer_may_be_kept_as_missing_and_is_asked_again(
+    job: Any, renderer: Renderer, model: HFLocal, tmp_path: Path
+) -> None:
+    faulty = Faulty(model, lambda out: [Outcome(out[0].id, "oom", detail="no memory"), *out[1:]])
+    manifest = collect(job(), tmp_path, renderer, lambda: faulty, keep_missing=True)
+    failed = sum(counts.get("oom", 0) for counts in manifest.statuses.values())
+    seen = [o for record in records(tmp_path) for o in record.observations.values()]
+    lost = [o for o in seen if o.status == "oom"]
+    assert len(lost) == failed > 0
+    assert all(o.correct is None and o.detail == "no memory" for o in lost)
+    again = collect(job(), tmp_path, renderer, lambda: model)
+    assert again.run["observations_asked"] >= failed
+    assert not any("oom" in counts for counts in again.statuses.values())
+
+
+def test_times_of_earlier_executions_are_kept(
+    job: Any, renderer: Renderer, model: HFLocal, tmp_path: Path
+) -> None:
+    first = collect(job(), tmp_path, renderer, lambda: model)
+    (tmp_path / "manifest.json").unlink()
+    for _ in range(2):
+        again = collect(job(), tmp_path, renderer, never)
+    (earlier,) = again.run["earlier"]
+    assert earlier["observations_asked"] == first.run["observations_asked"] > 0
+    assert earlier["seconds"]["forward"] > 0
 
 
 @pytest.mark.parametrize("fault", ["missing", "twice"])

@@ -31,6 +31,14 @@ def test_missing_and_inapplicable_are_outside_the_denominator() -> None:
     assert table.loc["b"]["accuracy"].tolist() == [0.5, 1, 1, 1, 1]
 
 
+def test_missing_observations_bound_the_accuracy() -> None:
+    data = build([[[1, 1, 1, 1, 1], [0, MISSING, 1, NOT_APPLICABLE, 1], [1, MISSING, 1, 1, 1]]])
+    table = accuracy_table(data).set_index(["benchmark", "configuration"]).loc["b"]
+    assert table["missing"].tolist() == [0, 2, 0, 0, 0]
+    assert table["lowest"].tolist() == [2 / 3, 1 / 3, 1, 1, 1]
+    assert table["highest"].tolist() == [2 / 3, 1, 1, 1, 1]
+
+
 def test_an_unasked_configuration_has_no_row() -> None:
     values = np.ones((1, 2, 5))
     values[:, :, 3] = NOT_APPLICABLE

@@ -155,11 +155,14 @@ class TestRemarks:
             MissingCells("m", "b", "gen|f|p0", 3, "oom"),
             MissingCells("n", "b", None, 50, "absent"),
         ]
-        assert missing_data([], []) == "No observation is missing."
-        assert missing_data(cells, []).startswith(
+        assert missing_data([], [], []) == "No observation is missing."
+        assert missing_data(cells, [], []).startswith(
             "Missing: 1 shard left out (n × b); 3 observations without an answer (of m). They are"
         )
-        assert "2 shards left out (n × b and o × c)" in missing_data(cells, ["n × b", "o × c"])
+        row = {"model": "m", "configuration": "k", "missing": 3, "lowest": 0.2, "highest": 0.5}
+        bounded = missing_data(cells, [], [row, row | {"missing": 0, "highest": 1.0}])
+        assert "the accuracy of m under k would lie between 20.0 % and 50.0 %" in bounded
+        assert "2 shards left out (n × b and o × c)" in missing_data(cells, ["n × b", "o × c"], [])
 
 
 @pytest.mark.parametrize("models", [1, 2, 3])
