@@ -6,6 +6,8 @@ VENV ?= .venv
 PIP_ARGS ?=
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 CONFIG ?= config/config.yaml
+# Test processes; each holds a model of up to 2 GB.
+WORKERS ?= 2
 LOCK := envs/locks/py311.txt
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
@@ -41,10 +43,10 @@ lint: $(VENV)/.ready
 	snakemake --lint
 
 test: lint
-	pytest -m "not slow"
+	pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow"
 
 test-all: lint
-	pytest
+	pytest --numprocesses $(WORKERS) --dist worksteal
 
 schemas: $(VENV)/.ready
 	assay schema

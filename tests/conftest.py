@@ -6,7 +6,11 @@ import os
 import sys
 from pathlib import Path
 
-import pytest
+# Test processes run side by side, one per core: threads of one would only wait for the other's.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+import pytest  # noqa: E402
 
 PROJECT = Path(__file__).resolve().parent.parent
 # Helpers for tests live in tests/support and are imported as `support.…`.

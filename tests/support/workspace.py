@@ -52,7 +52,7 @@ RUN = {
     "models": ["smollm2-135m", "smollm2-135m-bf16"],
     "benchmarks": [{"key": "mine"}, {"key": "arc_challenge", "items": 2}],
     "grid": "tiny",
-    "runtime": {"token_budget": 256, "threads": 2},
+    "runtime": {"token_budget": 256, "threads": 1},
     "define": {
         "benchmarks": {
             "mine": {

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock
 
 from support.workspace import ITEMS, Workspace
 
@@ -33,10 +34,18 @@ def finished(
     project: Path, assay_cache: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Workspace:
     """A workspace in which everything has run once; tests work on clones of it."""
-    space = Workspace.create(project, tmp_path_factory.mktemp("finished") / "w", assay_cache)
-    ran = space.snakemake()
-    assert ran.status == 0, ran.output
-    return space
+    # Test processes share it: the first to come makes it, the others wait.
+    base = tmp_path_factory.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "finished"
+    with FileLock(f"{root}.lock"):
+        if root.is_dir():
+            return Workspace(root, assay_cache)
+        space = Workspace.create(project, root, assay_cache)
+        ran = space.snakemake()
+        if ran.status:
+            shutil.rmtree(root)
+        assert ran.status == 0, ran.output
+        return space
 
 
 @pytest.fixture

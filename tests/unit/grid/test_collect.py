@@ -39,7 +39,7 @@ def renderer(files: Any) -> Renderer:
 @pytest.fixture(scope="module")
 def model(files: Any) -> HFLocal:
     spec, found = files
-    return HFLocal.load(found.folder, spec, dtype="float32", device="cpu", threads=2)
+    return HFLocal.load(found.folder, spec, dtype="float32", device="cpu", threads=1)
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_a_model_of_nan_gets_nothing_right(
     import torch
 
     spec, found = files
-    broken = HFLocal.load(found.folder, spec, dtype="float32", device="cpu", threads=2)
+    broken = HFLocal.load(found.folder, spec, dtype="float32", device="cpu", threads=1)
     with torch.no_grad():
         for parameter in broken._model.model.norm.parameters():
             parameter.fill_(float("nan"))
