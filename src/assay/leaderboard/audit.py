@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import pandas as pd
 
@@ -102,11 +103,17 @@ def _verdicts(
     record: Record, text: str, order: tuple[int, ...], kind: LabelKind
 ) -> dict[str, bool]:
     labels = labels_for(kind, len(record.options))
-    shown = [record.options[k] for k in order]
-    verdicts = {}
-    for extractor in EXTRACTORS:
-        found = extract(text, labels, shown, extractor)
-        verdicts[extractor] = (
-            found.label is not None and order[labels.index(found.label)] in record.accepts
-        )
-    return verdicts
+    found = _labels(text, tuple(labels), tuple(record.options[k] for k in order))
+    return {
+        extractor: label is not None and order[labels.index(label)] in record.accepts
+        for extractor, label in zip(EXTRACTORS, found, strict=True)
+    }
+
+
+@lru_cache(maxsize=200_000)
+def _labels(text: str, labels: tuple[str, ...], shown: tuple[str, ...]) -> tuple[str | None, ...]:
+    """Return what each extractor reads; models often answer one prompt in the same words."""
+    if text in labels:
+        # Nothing but a label: every extractor reads it, and this is how good models answer.
+        return (text,) * len(EXTRACTORS)
+    return tuple(extract(text, labels, shown, extractor).label for extractor in EXTRACTORS)
