@@ -1,6 +1,6 @@
 """Analysis of the fragility grid: from shards to a leaderboard with verdicts."""
 
-from assay.leaderboard.analysis import Leaderboard, analyze, write
+from assay.leaderboard.analysis import Leaderboard, analyze, analyze_correctness, write
 from assay.leaderboard.correctness import Correctness
 from assay.leaderboard.load import load
 from assay.leaderboard.summary import Summary, leaderboard_schema
@@ -13,6 +13,7 @@ __all__ = [
     "Leaderboard",
     "Summary",
     "analyze",
+    "analyze_correctness",
     "leaderboard_schema",
     "load",
     "write",

@@ -64,15 +64,8 @@ def analyze(
     ----------
     shards : sequence of Path
         Shard folders, one for each model and benchmark, in any order.
-    study : str
-        Its name.
-    alpha : float
-        A verdict ("better", "tied") is wrong with at most this (false discovery) rate; intervals
-        have level 1 - alpha.
-    equivalence_margin : float
-        Largest difference in accuracy that does not matter, as a share of items.
-    seed : int
-        Of the simulated twins; same seed and shards, same numbers.
+    study, alpha, equivalence_margin, seed
+        As in `analyze_correctness`.
     allow_missing : bool
         Analyse what is there although shards or observations are missing.
     absent : sequence of str
@@ -90,9 +83,59 @@ def analyze(
     RecordError
         If a shard is torn, altered or incomplete.
     """
-    _validate(alpha, equivalence_margin)
     audit = ExtractionAudit()
     data = load(shards, allow_missing=allow_missing or bool(absent), observer=audit)
+    return analyze_correctness(
+        data,
+        study=study,
+        alpha=alpha,
+        equivalence_margin=equivalence_margin,
+        seed=seed,
+        audit=audit,
+        absent=absent,
+    )
+
+
+def analyze_correctness(
+    data: Correctness,
+    *,
+    study: str,
+    alpha: float = 0.05,
+    equivalence_margin: float = 0.02,
+    seed: int,
+    audit: ExtractionAudit | None = None,
+    absent: Sequence[str] = (),
+) -> Leaderboard:
+    """Analyse outcomes from anywhere: shards, released records or a plain table.
+
+    Parameters
+    ----------
+    data : Correctness
+    study : str
+        Its name.
+    alpha : float
+        A verdict ("better", "tied") is wrong with at most this (false discovery) rate; intervals
+        have level 1 - alpha.
+    equivalence_margin : float
+        Largest difference in accuracy that does not matter, as a share of items.
+    seed : int
+        Of the simulated twins; same seed and shards, same numbers.
+    audit : ExtractionAudit, optional
+        What other extractors read from the texts behind the outcomes, where there are texts.
+    absent : sequence of str
+        Names of what was left out on purpose.
+
+    Returns
+    -------
+    Leaderboard
+
+    Raises
+    ------
+    AnalysisError
+        If an option is out of range.
+    """
+    _validate(alpha, equivalence_margin)
+    audit = audit or ExtractionAudit()
     bands = null_bands(data, draws=TWIN_DRAWS, seed=seed)
     rankings = [ranking(data, scope) for scope in data.scopes()]
     tables = _tables(data, audit, bands, rankings, alpha, equivalence_margin)
