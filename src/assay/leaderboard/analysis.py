@@ -22,7 +22,7 @@ from assay.leaderboard.methods import methods
 from assay.leaderboard.null_bands import ScopeBands, null_bands
 from assay.leaderboard.pairs import pair_table
 from assay.leaderboard.ranks import Ranking, rank_table, ranking
-from assay.leaderboard.sentences import Findings
+from assay.leaderboard.sentences import Basis
 from assay.leaderboard.slots import slot_table
 from assay.leaderboard.statuses import status_table
 from assay.leaderboard.summary import (
@@ -139,7 +139,7 @@ def analyze_correctness(
     bands = null_bands(data, draws=TWIN_DRAWS, seed=seed)
     rankings = [ranking(data, scope) for scope in data.scopes()]
     tables = _tables(data, audit, bands, rankings, alpha, equivalence_margin)
-    found = Findings(data, tables, bands[0], rankings[0], alpha, equivalence_margin)
+    found = Basis(data, tables, bands[0], rankings[0], alpha, equivalence_margin)
     summary = Summary(
         study=study,
         alpha=alpha,
@@ -229,7 +229,7 @@ def _scope(data: Correctness, ranked: Ranking) -> Benchmark:
     return Benchmark(items=int(items.sum()), compared_items=ranked.items, chance=data.chance(items))
 
 
-def _sentences(found: Findings, audit: ExtractionAudit, absent: Sequence[str]) -> list[Sentence]:
+def _sentences(found: Basis, audit: ExtractionAudit, absent: Sequence[str]) -> list[Sentence]:
     texts = {
         "better": sentences.who_is_better(found),
         "dependence": sentences.what_it_depends_on(found),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.leaderboard.null_twin import METHOD
-from assay.leaderboard.sentences import Findings
+from assay.leaderboard.sentences import Basis
 from assay.leaderboard.summary import Sentence
 from assay.leaderboard.wording import points
 
@@ -51,7 +51,7 @@ _TEXTS = {
 }
 
 
-def methods(found: Findings, *, draws: int) -> list[Sentence]:
+def methods(found: Basis, *, draws: int) -> list[Sentence]:
     """Return one paragraph for each method that was used."""
     values = {
         "level": f"{100 * found.level:g} %",

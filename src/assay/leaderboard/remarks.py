@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from assay.leaderboard.audit import STANDARD, ExtractionAudit
 from assay.leaderboard.correctness import POOLED
 from assay.leaderboard.load import MissingCells
-from assay.leaderboard.sentences import Findings, Row
+from assay.leaderboard.sentences import Basis, Row
 from assay.leaderboard.slots import preference
 from assay.leaderboard.wording import count, gap_interval, interval, listed, percent, points
 from assay.stats import proportion_ci
 
 
-def compliance(found: Findings) -> str:
+def compliance(found: Basis) -> str:
     """Say how often the models give a usable answer at all."""
     rows = found.pooled("accuracy")
     reference = found.correctness.reference_configuration.key
@@ -28,13 +28,13 @@ def compliance(found: Findings) -> str:
     return f"{text}; the fewest anywhere are given {place}: {_usable(worst, found)}."
 
 
-def _usable(row: Row, found: Findings) -> str:
+def _usable(row: Row, found: Basis) -> str:
     shown = proportion_ci(row["parsed"], row["n"], level=found.level)
     spread = interval(float(shown.low), float(shown.high), level=found.level)
     return f"usable answers to {percent(row['compliance'])} of {count(row['n'], 'item')} ({spread})"
 
 
-def extraction(found: Findings, audit: ExtractionAudit) -> str:
+def extraction(found: Basis, audit: ExtractionAudit) -> str:
     """Say how much the verdicts depend on the extractor."""
     rows = {
         (model, extractor): tally
@@ -59,7 +59,7 @@ def extraction(found: Findings, audit: ExtractionAudit) -> str:
     )
 
 
-def positions(found: Findings) -> str:
+def positions(found: Basis) -> str:
     """Say which model prefers a position most."""
     models = found.correctness.models
     strongest = [

@@ -21,7 +21,7 @@ Row: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Findings:
+class Basis:
     """What the sentences are made from; everything in the pooled scope.
 
     Attributes
@@ -58,7 +58,7 @@ class Findings:
         return self.correctness.models[self.bands.models[int(self.bands.parts.order[0])]]
 
 
-def who_is_better(found: Findings) -> str:
+def who_is_better(found: Basis) -> str:
     """Say which of the two leaders is better, and by how much, or that it cannot be told."""
     pairs = found.pooled("pairs")
     if not pairs:
@@ -72,7 +72,7 @@ def who_is_better(found: Findings) -> str:
     return f"{text} Of all {len(pairs)} pairs, {listed(_verdict_counts(pairs, found))}."
 
 
-def _verdict_counts(pairs: list[Row], found: Findings) -> list[str]:
+def _verdict_counts(pairs: list[Row], found: Basis) -> list[str]:
     verdicts = Counter(pair["verdict"] for pair in pairs)
     endings = {
         "better": "told apart",
@@ -85,7 +85,7 @@ def _verdict_counts(pairs: list[Row], found: Findings) -> list[str]:
     ]
 
 
-def _only_one(found: Findings) -> str:
+def _only_one(found: Basis) -> str:
     n, right = _at_reference(found, found.leader)
     shown = proportion_ci(right, n, level=found.level)
     return (
@@ -96,7 +96,7 @@ def _only_one(found: Findings) -> str:
     )
 
 
-def _chance(found: Findings) -> str:
+def _chance(found: Basis) -> str:
     data = found.correctness
     return percent(data.chance(data.applicable[:, data.reference]))
 
@@ -106,7 +106,7 @@ def _first_pair(pairs: list[Row], leader: str) -> Row:
     return next(pair for pair in neighbours if leader in (pair["better"], pair["worse"]))
 
 
-def _at_reference(found: Findings, *models: str) -> tuple[int, int]:
+def _at_reference(found: Basis, *models: str) -> tuple[int, int]:
     """Return the number of items observed for all `models` and how many the first has right."""
     data = found.correctness
     rows = [data.models.index(model) for model in models]
@@ -114,7 +114,7 @@ def _at_reference(found: Findings, *models: str) -> tuple[int, int]:
     return int(both.sum()), int(data.right[rows[0], both, data.reference].sum())
 
 
-def _standing(pair: Row, found: Findings) -> str:
+def _standing(pair: Row, found: Basis) -> str:
     n, right = _at_reference(found, pair["better"], pair["worse"])
     if n == 0:
         return "no item was observed for both"
@@ -122,11 +122,11 @@ def _standing(pair: Row, found: Findings) -> str:
     return f"{percent(right / n)} against {percent(other / n)} of {count(n, 'item')} right"
 
 
-def _spread(pair: Row, found: Findings) -> str:
+def _spread(pair: Row, found: Basis) -> str:
     return gap_interval(pair["low"], pair["high"], level=found.level)
 
 
-def _better(pair: Row, found: Findings) -> str:
+def _better(pair: Row, found: Basis) -> str:
     small = ", less than the margin that matters" if pair["gap"] < found.margin else ""
     return (
         f"{pair['better']} is better than {pair['worse']} at the reference configuration: "
@@ -135,7 +135,7 @@ def _better(pair: Row, found: Findings) -> str:
     )
 
 
-def _tied(pair: Row, found: Findings) -> str:
+def _tied(pair: Row, found: Basis) -> str:
     return (
         f"{pair['better']} and {pair['worse']} are tied at the reference configuration: "
         f"{_standing(pair, found)}, and a difference of {points(found.margin)} points is ruled out "
@@ -143,7 +143,7 @@ def _tied(pair: Row, found: Findings) -> str:
     )
 
 
-def _unresolved(pair: Row, found: Findings) -> str:
+def _unresolved(pair: Row, found: Basis) -> str:
     text = (
         f"Whether {pair['better']} or {pair['worse']} is better at the reference configuration "
         f"cannot be told: {_standing(pair, found)}"
@@ -161,7 +161,7 @@ def _unresolved(pair: Row, found: Findings) -> str:
     return f"{text}."
 
 
-def what_it_depends_on(found: Findings) -> str:
+def what_it_depends_on(found: Basis) -> str:
     """Say how far accuracy moves, and who leads, when only the way of asking changes."""
     ways = len(found.ranking.configurations)
     band = [row for row in found.pooled("band") if row["n"]]
@@ -181,14 +181,14 @@ def what_it_depends_on(found: Findings) -> str:
     return f"{text}, the widest range of all models; {_champions(found)}."
 
 
-def _extreme(row: Row, end: str, found: Findings) -> str:
+def _extreme(row: Row, end: str, found: Basis) -> str:
     n = row["n"]
     shown = proportion_ci(round(row[end] * n), n, level=found.level)
     spread = interval(float(shown.low), float(shown.high), level=found.level)
     return f"{percent(row[end])} ({row[f'{end}_configuration']}, {spread})"
 
 
-def _champions(found: Findings) -> str:
+def _champions(found: Basis) -> str:
     champions = found.ranking.champions()
     number, models = len(champions), len(found.ranking.models)
     twin = found.bands.headlines["champions"]
@@ -199,7 +199,7 @@ def _champions(found: Findings) -> str:
     )
 
 
-def how_much_survives(found: Findings) -> str:
+def how_much_survives(found: Basis) -> str:
     """Say what is right however it is asked, and what the gaps rest on."""
     row = next(row for row in found.pooled("band") if row["model"] == found.leader)
     if not row["n"]:
@@ -217,7 +217,7 @@ def how_much_survives(found: Findings) -> str:
     return f"{text}. {_gap_on_fragile_items(found)}"
 
 
-def _gap_on_fragile_items(found: Findings) -> str:
+def _gap_on_fragile_items(found: Basis) -> str:
     items = found.bands.headlines["fragile_item_share"]
     share = found.bands.headlines["fragile_share_of_gap"]
     opening = (
