@@ -12,8 +12,8 @@ from assay.stats.weights import Units
 
 _Floats = NDArray[np.float64]
 
-#: Whole numbers up to here are exact in the type.
-_EXACT = {np.float32: 2.0**24, np.float64: 2.0**53}
+#: Whole numbers up to here are exact in single and in double precision.
+_EXACT_SINGLE, _EXACT_DOUBLE = 2.0**24, 2.0**53
 
 
 class UnitSums:
@@ -47,7 +47,7 @@ class UnitSums:
             self.counts = units.sums(~missing)
         else:
             self.totals = units.sums(values)
-            self.counts = units.sizes[:, None].astype(float)
+            self.counts = units.sizes[:, None].astype(np.float64)
         if not np.isfinite(self.totals).all():
             raise AnalysisError("values to be resampled must be finite, or NaN where missing.")
         self._totals = _Exact(self.totals)
@@ -69,20 +69,23 @@ class UnitSums:
 class _Exact:
     """A matrix as whole multiples of one power of two for each column."""
 
-    def __init__(self, matrix: _Floats):
-        bound = len(matrix) * np.abs(matrix).max(axis=0)
+    def __init__(self, matrix: NDArray[np.floating]):
+        bound = len(matrix) * np.abs(matrix).max(axis=0).astype(float)
         whole = bool((matrix == np.rint(matrix)).all())
-        kind = np.float32 if whole and bound.max() <= _EXACT[np.float32] else np.float64
-        if whole and bound.max() <= _EXACT[kind]:
-            self._exponent = np.zeros(bound.shape, np.intc)
+        self._exponent: NDArray[np.intc] | None = None
+        if whole and bound.max(initial=0) <= _EXACT_SINGLE:
+            self._multiples = matrix.astype(np.float32, copy=False)
+        elif whole and bound.max() <= _EXACT_DOUBLE:
+            self._multiples = matrix.astype(np.float64, copy=False)
         else:
             self._exponent = 52 - np.frexp(bound)[1]
-        self._multiples = np.rint(np.ldexp(matrix, self._exponent)).astype(kind)
+            self._multiples = np.rint(np.ldexp(matrix.astype(float), self._exponent))
 
     def weighted(self, weights: NDArray[np.float32]) -> _Floats:
         """Return weights @ matrix, exact."""
         product = weights.astype(self._multiples.dtype, copy=False) @ self._multiples
-        return np.asarray(np.ldexp(product.astype(float), -self._exponent), float)
+        exact = product.astype(np.float64, copy=False)
+        return exact if self._exponent is None else np.ldexp(exact, -self._exponent)
 
 
 def mean_blocks(

@@ -113,7 +113,7 @@ def rank_confidence(
     values = _validate(outcomes, level, draws)
     items, models = values.shape
     units = Units.of(items, clusters=clusters)
-    sums = units.sums(values)
+    sums = np.asarray(units.sums(values), float)
     totals = sums.sum(axis=0)
     rank = 1 + np.sum(totals[:, None] < totals, axis=1)
     if len(units) < FEWEST_UNITS:

@@ -1,4 +1,4 @@
-"""The bootstrap of any statistic, and of many means at once; permutation tests."""
+"""The bootstrap of any statistic, and of many means at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ METHODS = {
     "percentile": "Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 13",
 }
 #: Sets this module's random numbers apart from others of the same seed.
-_STREAM = 11
+STREAM = 11
 #: Bytes of resampled indices that `bootstrap` holds at a time.
 _MEMORY = 2**25
 
@@ -126,17 +126,18 @@ def bootstrap(
                 vectorized=False,
                 confidence_level=level,
                 method="BCa" if method == "bca" else "percentile",
-                rng=np.random.default_rng([seed, _STREAM]),
+                rng=np.random.default_rng([seed, STREAM]),
             )
         distribution = found.bootstrap_distribution
-        low, high = (float(bound) for bound in found.confidence_interval)
+        if np.ptp(distribution) > 0:
+            low, high = (float(bound) for bound in found.confidence_interval)
     interval = Interval(
         estimate=of_units(everything),
         low=low,
         high=high,
         level=level,
         n=len(arrays[0]),
-        method=_name(method, clusters is not None),
+        method=method_name(method, clusters is not None),
         reference=METHODS[method],
     )
     warn_degenerate(len(units), undefined=math.isnan(low))
@@ -224,14 +225,26 @@ def bootstrap_mean_blocks(
     >>> sum(len(block) for block in bootstrap_mean_blocks(bits, draws=300, seed=1, memory=2**16))
     300
     """
-    values = np.asarray(matrix)
-    if values.ndim != 2 or values.dtype.kind not in "buif":
-        raise AnalysisError("resampling means needs a table of numbers, one row an item.")
+    values = table(matrix)
     if draws < 1:
         raise AnalysisError(f"a bootstrap needs at least one draw, not {draws}.")
     units = Units.of(len(values), clusters=clusters, strata=strata)
-    rng = np.random.default_rng([seed, _STREAM])
+    rng = np.random.default_rng([seed, STREAM])
     return mean_blocks(values, units, draws=draws, rng=rng, memory=memory)
+
+
+def table(matrix: ArrayLike) -> NDArray[np.generic]:
+    """Return a table of numbers, one row an item.
+
+    Raises
+    ------
+    AnalysisError
+        If it is none.
+    """
+    values = np.asarray(matrix)
+    if values.ndim != 2 or values.dtype.kind not in "buif":
+        raise AnalysisError("resampling means needs a table of numbers, one row an item.")
+    return values
 
 
 def warn_degenerate(units: int, *, undefined: bool) -> None:
@@ -247,7 +260,8 @@ def warn_degenerate(units: int, *, undefined: bool) -> None:
         warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
-def _name(method: str, clustered: bool) -> str:
+def method_name(method: str, clustered: bool) -> str:
+    """Return the words for a kind of bootstrap interval."""
     label = "BCa" if method == "bca" else method
     return f"{label} bootstrap of {'clusters' if clustered else 'items'}"
 
@@ -259,12 +273,16 @@ def _validate(data: object, level: float, method: str, draws: int) -> list[NDArr
             "a bootstrap needs arrays that describe the same items along axis 0.",
             fix="drop items that one of them lacks.",
         )
+    check_options(level, method, draws)
+    return arrays
+
+
+def check_options(level: float, method: str, draws: int) -> None:
+    """Refuse an unknown method, and a level or number of draws that is out of range."""
     if method not in METHODS:
-        raise AnalysisError(
-            f"unknown bootstrap '{method}'.", fix=f"choose one of {', '.join(METHODS)}."
-        )
+        known = ", ".join(METHODS)
+        raise AnalysisError(f"unknown bootstrap '{method}'.", fix=f"choose one of {known}.")
     if not 0 < level < 1:
         raise AnalysisError(f"a confidence level lies between 0 and 1, not {level}.")
     if draws < 2:
         raise AnalysisError(f"a bootstrap interval needs at least two draws, not {draws}.")
-    return arrays

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from assay.core.errors import AnalysisError
 
-_Floats = NDArray[np.float64]
 _Indices = NDArray[np.intp]
 
 
@@ -109,12 +108,19 @@ class Units:
         offset = np.repeat(self.starts[units] - ends + sizes, sizes)
         return self.order[offset + np.arange(offset.size)]
 
-    def sums(self, values: NDArray[np.generic]) -> _Floats:
-        """Return the sum of each unit over axis 0 of `values`, shape (unit, ...)."""
-        ordered = values[self.order].astype(float)
+    def sums(self, values: NDArray[np.generic]) -> NDArray[np.floating]:
+        """Return the sum of each unit over axis 0 of `values`, shape (unit, ...).
+
+        In single precision where that is exact: bits and bytes of few enough items.
+        """
+        exact = values.dtype.itemsize == 1 and len(values) < 2**16
+        ordered: NDArray[np.floating] = values[self.order].astype(
+            np.float32 if exact else np.float64
+        )
         if len(self) == len(self.order):
             return ordered
-        return np.asarray(np.add.reduceat(ordered, self.starts, axis=0), float)
+        summed: NDArray[np.floating] = np.add.reduceat(ordered, self.starts, axis=0)
+        return summed
 
 
 def _codes(labels: ArrayLike, items: int, what: str) -> _Indices:
