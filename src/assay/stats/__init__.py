@@ -10,10 +10,19 @@ from assay.stats.conditions import (
     pairwise_mcnemar,
 )
 from assay.stats.equivalence import Equivalence, equivalence
-from assay.stats.multiplicity import Adjusted, adjust_p, strictest_level
+from assay.stats.evalue import clustered_evalue, paired_evalue
+from assay.stats.multiplicity import (
+    Adjusted,
+    Rejected,
+    adjust_p,
+    ebh,
+    reject_jointly,
+    strictest_level,
+)
 from assay.stats.paired import PairedCounts, mcnemar_exact, paired_difference
 from assay.stats.power import (
     Design,
+    evalue_power,
     mcnemar_power,
     minimum_detectable_effect,
     needed_n,
@@ -21,26 +30,38 @@ from assay.stats.power import (
 )
 from assay.stats.proportion import proportion_ci
 from assay.stats.rank import kendall, kendall_matrix, kendall_w
-from assay.stats.result import Interval, Test
+from assay.stats.result import EValue, Interval, Test
+from assay.stats.spending import OnlineRejections, cycle_alpha, e_lond
+from assay.stats.unpaired import fisher_exact, mann_whitney, unpaired_difference
 
 __all__ = [
     "Adjusted",
     "ClusteredTest",
     "Design",
+    "EValue",
     "Equivalence",
     "Interval",
     "Nemenyi",
+    "OnlineRejections",
     "PairedCounts",
     "PairwiseMcNemar",
+    "Rejected",
     "Test",
     "adjust_p",
     "clustered_difference",
+    "clustered_evalue",
     "cochran_q",
+    "cycle_alpha",
+    "e_lond",
+    "ebh",
     "equivalence",
+    "evalue_power",
+    "fisher_exact",
     "friedman",
     "kendall",
     "kendall_matrix",
     "kendall_w",
+    "mann_whitney",
     "mcnemar_exact",
     "mcnemar_power",
     "minimum_detectable_effect",
@@ -48,7 +69,10 @@ __all__ = [
     "needed_n_equivalence",
     "nemenyi",
     "paired_difference",
+    "paired_evalue",
     "pairwise_mcnemar",
     "proportion_ci",
+    "reject_jointly",
     "strictest_level",
+    "unpaired_difference",
 ]

@@ -190,7 +190,7 @@ def _validate(level: float, alternative: str) -> None:
 
 def _p_value(greater: float, less: float, alternative: Alternative) -> float:
     if alternative == "two-sided":
-        return min(1.0, 2 * min(greater, less))
+        return float(np.minimum(1.0, 2 * np.minimum(greater, less)))
     return greater if alternative == "greater" else less
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +20,7 @@ _REFERENCE = {
     "bh": "Benjamini & Hochberg (1995), JRSS B 57:289-300",
     "holm": "Holm (1979), Scandinavian Journal of Statistics 6:65-70",
 }
+_EBH_REFERENCE = "Wang & Ramdas (2022), JRSS B 84:822-852"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,159 @@ def strictest_level(alpha: float, family: int, *, method: Correction = "by") -> 
         return alpha
     harmonic = float(np.sum(1 / np.arange(1, family + 1))) if method == "by" else 1.0
     return alpha / (family * harmonic)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The hypotheses of one family that are rejected at a false discovery rate of alpha.
+
+    Attributes
+    ----------
+    rejected : ndarray of bool, shape (hypothesis,)
+        In the order given; False where the hypothesis could not be tested.
+    levels : ndarray of float, shape (hypothesis,)
+        The smallest alpha at which each is rejected; NaN where it could not be tested.
+    family : int
+        Number of hypotheses that were corrected for.
+    alpha : float
+    method, reference : str
+    """
+
+    rejected: NDArray[np.bool_]
+    levels: NDArray[np.float64]
+    family: int
+    alpha: float
+    method: str
+    reference: str
+
+
+def ebh(log_e: ArrayLike, *, alpha: float, running_maximum: bool = False) -> Rejected:
+    """Reject hypotheses by their e-values, under any dependence and at any stopping time.
+
+    Parameters
+    ----------
+    log_e : array_like of float, shape (hypothesis,)
+        Natural logarithms of e-values, one a hypothesis. NaN marks a hypothesis that could not be
+        tested: it is not counted.
+    alpha : float
+        Bound on the false discovery rate.
+    running_maximum : bool
+        Whether the e-values are the largest that a sequence has reached. Refused.
+
+    Returns
+    -------
+    Rejected
+
+    Raises
+    ------
+    AnalysisError
+        If the e-values are no list, alpha is out of range, or they are running maxima.
+
+    Notes
+    -----
+    The k largest are rejected, for the largest k at which each of them is at least m / (alpha k).
+    The largest value that an e-process has reached is no e-value: its expectation under the null
+    exceeds 1.
+
+    Examples
+    --------
+    >>> ebh(np.log([100, 20, 2, 50]), alpha=0.05).rejected
+    array([ True, False, False,  True])
+    """
+    _check_alpha(alpha)
+    if running_maximum:
+        raise AnalysisError(
+            "the running maximum of an e-process is no e-value.",
+            fix="give each sequence's value at the time when it was stopped.",
+        )
+    logs = np.asarray(log_e, float)
+    if logs.ndim != 1 or np.any(np.isposinf(logs)):
+        raise AnalysisError("e-values form one list of finite numbers, in logarithms.")
+    known = ~np.isnan(logs)
+    log_levels = np.full(logs.shape, np.nan)
+    log_levels[known] = _ebh_log_levels(logs[known])
+    return Rejected(
+        # e = m / (alpha k) exactly is rejected, whatever rounding leaves of it.
+        rejected=log_levels <= math.log(alpha) + 1e-12,
+        levels=np.exp(np.minimum(log_levels, 0.0)),
+        family=int(known.sum()),
+        alpha=alpha,
+        method="e-BH",
+        reference=_EBH_REFERENCE,
+    )
+
+
+def _ebh_log_levels(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    largest_first = np.argsort(-logs, kind="stable")
+    rank = np.arange(1, logs.size + 1)
+    needed = np.log(logs.size / rank) - logs[largest_first]
+    log_levels = np.empty_like(logs)
+    log_levels[largest_first] = np.minimum.accumulate(needed[::-1])[::-1]
+    return log_levels
+
+
+def reject_jointly(
+    p_values: ArrayLike,
+    log_e: ArrayLike,
+    *,
+    alpha: float,
+    share: float = 0.5,
+    method: Literal["by", "bh"] = "by",
+) -> tuple[Rejected, Rejected]:
+    """Reject hypotheses of which some have p-values and others e-values, never both.
+
+    Parameters
+    ----------
+    p_values, log_e : array_like of float, shape (hypothesis,)
+        One statistic a hypothesis, chosen beforehand: the two lists are of different hypotheses.
+    alpha : float
+        Bound on the false discovery rate of all rejections together.
+    share : float
+        The part of alpha that the p-values spend, between 0 and 1, fixed beforehand.
+    method : {"by", "bh"}
+        Correction of the p-values.
+
+    Returns
+    -------
+    tuple of Rejected
+        Of the p-values and of the e-values, each at its part of alpha.
+
+    Raises
+    ------
+    AnalysisError
+        As `adjust_p` and `ebh`, and if the share is out of range.
+
+    Notes
+    -----
+    False rejections over all rejections are at most the sum of the same two ratios, one for each
+    list; hence the false discovery rate of the union is at most the sum of the two.
+
+    Examples
+    --------
+    >>> by, ebh = reject_jointly([0.001, 0.3], np.log([50.0]), alpha=0.05)
+    >>> by.rejected.tolist(), ebh.rejected.tolist()
+    ([True, False], [True])
+    """
+    _check_alpha(alpha)
+    if not 0 < share < 1:
+        raise AnalysisError(f"a share of alpha lies between 0 and 1, not {share}.")
+    if method == "holm":
+        raise AnalysisError("a joint false discovery rate needs by or bh.")
+    adjusted = adjust_p(p_values, method=method)
+    of_p = Rejected(
+        rejected=adjusted.p_values <= share * alpha,
+        levels=adjusted.p_values,
+        family=adjusted.family,
+        alpha=share * alpha,
+        method=method,
+        reference=adjusted.reference,
+    )
+    return of_p, ebh(log_e, alpha=(1 - share) * alpha)
+
+
+def _check_alpha(alpha: float) -> None:
+    if not 0 < alpha < 1:
+        raise AnalysisError(f"alpha lies between 0 and 1, not {alpha}.")
 
 
 def _validate(p_values: ArrayLike, method: str) -> NDArray[np.float64]:

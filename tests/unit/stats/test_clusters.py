@@ -105,10 +105,11 @@ def test_copies_within_a_cluster_are_no_evidence(groups: int) -> None:
     assert copied.interval.low == pytest.approx(once.interval.low, abs=1e-12)
 
 
-def test_five_clusters_never_decide() -> None:
+@pytest.mark.parametrize("alternative", SIDES)
+def test_five_clusters_never_decide(alternative: str) -> None:
     labels = np.repeat(np.arange(5), 200)
     with pytest.warns(RuntimeWarning, match="too few to decide"):
-        found = clustered_difference(np.ones(1000), labels, alternative="greater")
+        found = clustered_difference(np.ones(1000), labels, alternative=alternative)
     assert np.isnan([found.p_value, found.interval.low, found.interval.high]).all()
     assert found.interval.estimate == 1
     assert found.groups == 5

@@ -1,25 +1,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from scipy import stats
 
 from assay.core.errors import AnalysisError
 from assay.stats import (
+    evalue_power,
     mcnemar_power,
     minimum_detectable_effect,
     needed_n,
     needed_n_equivalence,
+    paired_evalue,
 )
 
 
-def enumerated_power(n: int, effect: float, discordance: float, alpha: float) -> float:
+def enumerated_power(
+    n: int, effect: float, discordance: float, alpha: float, decides: Callable[[int, int], bool]
+) -> float:
     p_b, p_c = (discordance + effect) / 2, (discordance - effect) / 2
     total = 0.0
     for b in range(n + 1):
         for c in range(n + 1 - b):
-            if b > c and stats.binomtest(b, b + c).pvalue <= alpha:
+            if b > c and decides(b, c):
                 cell = [b, c, n - b - c]
                 total += stats.multinomial.pmf(cell, n, [p_b, p_c, 1 - p_b - p_c])
     return total
@@ -31,7 +36,23 @@ def enumerated_power(n: int, effect: float, discordance: float, alpha: float) ->
 )
 def test_power_equals_enumeration(n: int, effect: float, discordance: float, alpha: float) -> None:
     found = mcnemar_power(n, effect=effect, discordance=discordance, alpha=alpha)
-    wanted = enumerated_power(n, effect, discordance, alpha)
+    wanted = enumerated_power(
+        n, effect, discordance, alpha, lambda b, c: stats.binomtest(b, b + c).pvalue <= alpha
+    )
+    assert found == pytest.approx(wanted, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("n", "effect", "discordance", "alpha"),
+    [(12, 0.3, 0.4, 0.05), (20, 0.2, 0.3, 0.2), (18, 0.4, 0.7, 0.01), (25, 0.6, 0.6, 0.05)],
+)
+def test_evalue_power_equals_enumeration(
+    n: int, effect: float, discordance: float, alpha: float
+) -> None:
+    found = evalue_power(n, effect=effect, discordance=discordance, alpha=alpha)
+    wanted = enumerated_power(
+        n, effect, discordance, alpha, lambda b, c: paired_evalue(b, c).e >= 1 / alpha
+    )
     assert found == pytest.approx(wanted, abs=1e-10)
 
 
@@ -40,10 +61,20 @@ def test_stated_power_for_sixty_to_eighty_percent(n: int, power: float) -> None:
     assert round(mcnemar_power(n, effect=0.2, discordance=0.3), 2) == power
 
 
-def test_stated_minimum_detectable_effect() -> None:
-    found = minimum_detectable_effect(300, discordance=0.15)
-    assert round(100 * found.effect, 1) == 6.4
+@pytest.mark.parametrize(("test", "points"), [("mcnemar", 6.4), ("evalue", 8.4)])
+def test_stated_minimum_detectable_effect(test: str, points: float) -> None:
+    found = minimum_detectable_effect(300, discordance=0.15, test=test)
+    assert round(100 * found.effect, 1) == points
     assert found.power >= 0.8
+
+
+def test_needed_n_of_the_evalue() -> None:
+    options = {"effect": 0.2, "discordance": 0.3}
+    found = needed_n(**options, test="evalue")
+    assert evalue_power(found.n, **options) == found.power >= 0.8
+    assert evalue_power(found.n - 1, **options) < 0.8
+    assert found.n > needed_n(**options).n
+    assert found.method != needed_n(**options).method
 
 
 @pytest.mark.parametrize(
@@ -84,7 +115,7 @@ def test_stated_sizes_for_equivalence() -> None:
     assert found == [12846, 3212, 514]
 
 
-@pytest.mark.parametrize("options", [{"alpha": 0}, {"power": 1}, {"discordance": 0}])
+@pytest.mark.parametrize("options", [{"alpha": 0}, {"power": 1}, {"discordance": 0}, {"test": "t"}])
 def test_bad_options_are_refused(options: dict) -> None:
     with pytest.raises(AnalysisError):
         needed_n(**({"effect": 0.1, "discordance": 0.2} | options))
