@@ -17,13 +17,19 @@ from assay.stats.result import Interval
 
 #: Fewer clusters than this never decide anything: two-sided sign flips cannot reach .05.
 FEWEST_CLUSTERS = 6
-#: From this many clusters on, Student's t on the cluster sums keeps its level.
+#: From this many clusters of equal size on, Student's t on the cluster sums keeps its level.
 MANY_CLUSTERS = 20
+#: Sign flips that are drawn where they are too many to enumerate, the identity among them.
+_FLIPS = 20_000
+_BLOCK = 2_000
 
 _Floats = NDArray[np.float64]
+_Sizes = NDArray[np.intp]
 _REFERENCE = {
     "too few clusters": "Cameron & Miller (2015), Journal of Human Resources 50:317-372",
     "exact cluster sign flips": "Hartigan (1969), JASA 64:1303-1317; Canay, Romano & Shaikh "
+    "(2017), Econometrica 85:1013-1030",
+    "random cluster sign flips": "Hartigan (1969), JASA 64:1303-1317; Canay, Romano & Shaikh "
     "(2017), Econometrica 85:1013-1030",
     "t on cluster sums": "Miller (2024), arXiv:2411.00640; jackknife form: MacKinnon, Nielsen & "
     "Webb (2023), Journal of Econometrics 232:272-299",
@@ -79,6 +85,7 @@ def clustered_difference(
     *,
     level: float = 0.95,
     alternative: Alternative = "two-sided",
+    seed: int = 0,
 ) -> ClusteredTest:
     """Test whether paired differences have mean zero, when items of one cluster go together.
 
@@ -93,15 +100,18 @@ def clustered_difference(
         Two-sided confidence level of the interval.
     alternative : {"two-sided", "greater", "less"}
         "greater": the mean difference is positive.
+    seed : int
+        Of the sign flips, where they are drawn.
 
     Returns
     -------
     ClusteredTest
         With fewer than six clusters p-value and interval are NaN, with a RuntimeWarning, whatever
-        the data. With fewer than 20 all sign flips of the cluster sums are enumerated, and the
-        interval inverts that test. Else Student's t with as many degrees of freedom as clusters
-        less one; its p-value is never below what sign flips of the clusters that differ could
-        attain. The interval is NaN, with a RuntimeWarning, where clusters have no spread.
+        the data. With fewer than 20 all sign flips of the cluster sums are enumerated; with more
+        whose sizes are so unequal that they weigh less than 20, 20,000 are drawn; the interval
+        inverts that test. Else Student's t with as many degrees of freedom as clusters less one;
+        its p-value is never below what sign flips of the clusters that differ could attain, and
+        its interval is NaN, with a RuntimeWarning, where clusters have no spread.
 
     Raises
     ------
@@ -110,10 +120,15 @@ def clustered_difference(
 
     Notes
     -----
+    Clusters of sizes m weigh as many as (Σ m²)² / Σ m⁴ of equal size (Carter, Schnepel &
+    Steigerwald 2017, Review of Economics and Statistics 99:698-709). Counting them by heads
+    instead, t calls equal models different in 31 % of cases at 30 clusters of which one holds
+    half of the items; sign flips in 4 %.
+
     The standard error is Miller's clustered one in its jackknife form: the same number where
-    clusters have equal sizes, wider where one holds many of the items. Sign flips assume that a
-    cluster's sum is as likely to be of either sign; the set of means that they do not reject is
-    bounded by two order statistics of the means of all unions of clusters.
+    clusters have equal sizes. Sign flips assume that a cluster's sum is as likely to be of either
+    sign; the set of means that they do not reject is bounded by two order statistics of the means
+    of unions of clusters.
 
     NaN rather than 1 below six clusters, because nothing was tested: a correction for many
     hypotheses does not count it, and any comparison with alpha is false.
@@ -126,36 +141,23 @@ def clustered_difference(
     """
     _validate(level, alternative)
     sums, sizes = cluster_sums(differences, clusters)
-    groups = len(sums)
-    slack = 1e-9 * float(np.abs(sums).sum())
-    sums = np.where(np.abs(sums) <= slack, 0.0, sums)
-    # Each cluster that differs halves the smallest share of sign flips.
-    floor = math.ldexp(1.0, -int(np.count_nonzero(sums)))
-    if groups < FEWEST_CLUSTERS:
-        method, found = "too few clusters", _untested(groups)
-    elif groups < MANY_CLUSTERS:
-        method, found = "exact cluster sign flips", _sign_flips(sums, sizes, slack, level)
-    else:
-        method, found = "t on cluster sums", _student(sums, sizes, floor, level)
-    statistic, greater, less, low, high = found
+    found = _decide(sums, sizes, level, seed)
     n = int(sizes.sum())
     estimate = float(sums.sum() / n) if n else math.nan
-    reference = _REFERENCE[method]
+    reference = _REFERENCE[found.method]
     return ClusteredTest(
-        interval=Interval(estimate, low, high, level, n, method, reference),
-        statistic=statistic,
-        p_value=_p_value(greater, less, alternative),
-        attainable_p=min(1.0, floor * (2 if alternative == "two-sided" else 1)),
-        groups=groups,
+        interval=Interval(estimate, found.low, found.high, level, n, found.method, reference),
+        statistic=found.statistic,
+        p_value=_of_sides(found.greater, found.less, alternative),
+        attainable_p=_of_sides(found.least, found.least, alternative),
+        groups=sums.size,
         alternative=alternative,
-        method=method,
+        method=found.method,
         reference=reference,
     )
 
 
-def cluster_sums(
-    differences: ArrayLike, clusters: ArrayLike | None
-) -> tuple[_Floats, NDArray[np.intp]]:
+def cluster_sums(differences: ArrayLike, clusters: ArrayLike | None) -> tuple[_Floats, _Sizes]:
     """Return each cluster's sum of differences and its number of items, in order of appearance.
 
     Parameters
@@ -178,7 +180,7 @@ def cluster_sums(
         raise AnalysisError(
             "an item has no cluster.", fix="give an item that stands alone a label of its own."
         )
-    return np.bincount(labels, values), np.bincount(labels)
+    return np.asarray(np.bincount(labels, values), float), np.bincount(labels)
 
 
 def _validate(level: float, alternative: str) -> None:
@@ -188,57 +190,97 @@ def _validate(level: float, alternative: str) -> None:
         raise AnalysisError(f"a confidence level lies between 0 and 1, not {level}.")
 
 
-def _p_value(greater: float, less: float, alternative: Alternative) -> float:
+def _of_sides(greater: float, less: float, alternative: Alternative) -> float:
     if alternative == "two-sided":
         return float(np.minimum(1.0, 2 * np.minimum(greater, less)))
     return greater if alternative == "greater" else less
 
 
-#: statistic, p-value of "greater", p-value of "less", low, high
-_Found = tuple[float, float, float, float, float]
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One-sided p-values, the least that either could be, and the interval's bounds."""
+
+    method: str
+    statistic: float
+    greater: float
+    less: float
+    least: float
+    low: float
+    high: float
 
 
-def _untested(groups: int) -> _Found:
-    _warn(f"{groups} clusters are too few to decide anything: {FEWEST_CLUSTERS} are needed")
-    return (math.nan,) * 5
+def _decide(sums: _Floats, sizes: _Sizes, level: float, seed: int) -> _Found:
+    slack = 1e-9 * float(np.abs(sums).sum())
+    sums = np.where(np.abs(sums) <= slack, 0.0, sums)
+    # Each cluster that differs halves the smallest share of sign flips.
+    least = math.ldexp(1.0, -int(np.count_nonzero(sums)))
+    if sums.size < FEWEST_CLUSTERS:
+        _warn(f"{sums.size} clusters are too few to decide anything: {FEWEST_CLUSTERS} are needed")
+        return _Found("too few clusters", *(math.nan,) * 3, least, math.nan, math.nan)
+    if sums.size >= MANY_CLUSTERS and not _weigh_few(sizes):
+        return _student(sums, sizes, least, level)
+    if sums.size < MANY_CLUSTERS:
+        method, unions = "exact cluster sign flips", (_union_sums(sums), _union_sums(sizes))
+    else:
+        method, unions = "random cluster sign flips", _drawn_union_sums(sums, sizes, seed)
+        least = max(least, 1 / unions[0].size)
+    unions[0][np.abs(unions[0]) <= slack] = 0.0
+    greater, less = float(np.mean(unions[0] <= 0)), float(np.mean(unions[0] >= 0))
+    low, high = _flip_bounds(*unions, level)
+    return _Found(method, float(sums.sum()), greater, less, least, low, high)
 
 
-def _sign_flips(sums: _Floats, sizes: NDArray[np.intp], slack: float, level: float) -> _Found:
-    # Flipping the clusters of a union leaves the total at least as large exactly where the
-    # union's own sum is not positive. The first union is the empty one.
-    unions = _union_sums(sums)
-    unions[np.abs(unions) <= slack] = 0.0
-    greater, less = float(np.mean(unions <= 0)), float(np.mean(unions >= 0))
-    place = math.floor((1 - level) / 2 * unions.size + 1e-9) - 1
-    if place < 0:
-        _warn(f"{sums.size} clusters are too few for an interval at level {level}")
-        return float(sums.sum()), greater, less, math.nan, math.nan
-    means = unions[1:] / _union_sums(sizes)[1:]
-    last = means.size - 1 - place
-    means.partition([place, last])
-    return float(sums.sum()), greater, less, float(means[place]), float(means[last])
+def _weigh_few(sizes: _Sizes) -> bool:
+    squares = sizes.astype(float) ** 2
+    return bool(squares.sum() ** 2 < MANY_CLUSTERS * (squares**2).sum())
 
 
-def _union_sums(values: NDArray[np.float64] | NDArray[np.intp]) -> _Floats:
+def _union_sums(values: _Floats | _Sizes) -> _Floats:
+    """Return the sum of each union of clusters, the empty one first."""
     total = np.zeros(1)
     for value in values:
         total = np.concatenate([total, total + value])
     return total
 
 
-def _student(sums: _Floats, sizes: NDArray[np.intp], floor: float, level: float) -> _Found:
-    groups, n = sums.size, sizes.sum()
+def _drawn_union_sums(sums: _Floats, sizes: _Sizes, seed: int) -> tuple[_Floats, _Floats]:
+    """Return the sums and sizes of random unions of clusters, the empty one first."""
+    rng = np.random.default_rng([seed, sums.size])
+    both = np.column_stack([sums, sizes])
+    found = [np.zeros((1, 2))]
+    for _ in range(_FLIPS // _BLOCK):
+        found.append(rng.integers(0, 2, (_BLOCK, sums.size), np.int8).astype(float) @ both)
+    drawn = np.concatenate(found)[:_FLIPS]
+    drawn = drawn[(drawn[:, 1] > 0) | (np.arange(len(drawn)) == 0)]
+    return drawn[:, 0].copy(), drawn[:, 1].copy()
+
+
+def _flip_bounds(sums: _Floats, sizes: _Floats, level: float) -> tuple[float, float]:
+    # Flipping the clusters of a union leaves the total at least as large exactly where the
+    # union's own sum is not positive: a mean is rejected by the unions on the far side of it.
+    place = math.floor((1 - level) / 2 * sums.size + 1e-9) - 1
+    if place < 0:
+        _warn(f"so few clusters have no interval at level {level}")
+        return math.nan, math.nan
+    means = sums[1:] / sizes[1:]
+    last = means.size - 1 - place
+    means.partition([place, last])
+    return float(means[place]), float(means[last])
+
+
+def _student(sums: _Floats, sizes: _Sizes, least: float, level: float) -> _Found:
+    method, groups, n = "t on cluster sums", sums.size, sizes.sum()
     estimate = float(sums.sum() / n)
     left_out = (sums - estimate * sizes) / (n - sizes)
     error = math.sqrt((groups - 1) / groups * float(left_out @ left_out))
     if error <= 1e-12 * float(np.abs(sums).max()) / n:
         _warn("clusters have no spread: the interval is undefined")
-        greater, less = (floor if side * estimate > 0 else 1.0 for side in (1, -1))
-        return math.nan, greater, less, math.nan, math.nan
+        greater, less = (least if side * estimate > 0 else 1.0 for side in (1, -1))
+        return _Found(method, math.nan, greater, less, least, math.nan, math.nan)
     t = estimate / error
-    greater, less = (max(floor, float(special.stdtr(groups - 1, side * t))) for side in (-1, 1))
+    greater, less = (max(least, float(special.stdtr(groups - 1, side * t))) for side in (-1, 1))
     reach = float(special.stdtrit(groups - 1, (1 + level) / 2)) * error
-    return t, greater, less, estimate - reach, estimate + reach
+    return _Found(method, t, greater, less, least, estimate - reach, estimate + reach)
 
 
 def _warn(message: str) -> None:

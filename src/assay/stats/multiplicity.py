@@ -229,7 +229,7 @@ def reject_jointly(
     _check_alpha(alpha)
     if not 0 < share < 1:
         raise AnalysisError(f"a share of alpha lies between 0 and 1, not {share}.")
-    if method == "holm":
+    if method not in ("by", "bh"):
         raise AnalysisError("a joint false discovery rate needs by or bh.")
     adjusted = adjust_p(p_values, method=method)
     of_p = Rejected(

@@ -75,7 +75,7 @@ def unpaired_difference(
     above = np.hypot(
         np.asarray(second.high) - second.estimate, np.asarray(first.estimate) - first.low
     )
-    n = np.asarray(first.n) + second.n
+    n: _Ints = np.asarray(first.n, np.int64) + np.asarray(second.n, np.int64)
     return Interval(
         estimate=unwrap(estimate),
         low=unwrap(np.asarray(estimate - below)),
@@ -289,7 +289,8 @@ def _subset_sums(ranks: _Ints, size: int) -> _Floats:
     ways[0, 0] = 1
     for rank in ranks:
         ways[1:, rank:] += ways[:-1, : most + 1 - rank].copy()
-    return ways[size]
+    found: _Floats = ways[size]
+    return found
 
 
 def _of_sides(greater: float, less: float, alternative: Alternative) -> float:

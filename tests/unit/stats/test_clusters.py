@@ -40,11 +40,11 @@ def test_equal_clusters_are_the_cluster_robust_regression() -> None:
 
 def test_unequal_clusters_are_the_jackknife() -> None:
     rng = np.random.default_rng(2)
-    labels = np.repeat(np.arange(22), rng.integers(1, 30, 22))
+    labels = np.repeat(np.arange(50), rng.integers(1, 9, 50))
     values = rng.normal(0.1, 1, labels.size)
     found = clustered_difference(values, labels)
-    without = np.array([values[labels != g].mean() for g in range(22)])
-    error = np.sqrt(21 / 22 * np.sum((without - values.mean()) ** 2))
+    without = np.array([values[labels != g].mean() for g in range(50)])
+    error = np.sqrt(49 / 50 * np.sum((without - values.mean()) ** 2))
     assert found.statistic == pytest.approx(values.mean() / error, abs=1e-10)
 
 
@@ -123,7 +123,7 @@ def test_no_items() -> None:
 
 
 def test_a_level_that_six_clusters_cannot_bound() -> None:
-    with pytest.warns(RuntimeWarning, match="too few for an interval"):
+    with pytest.warns(RuntimeWarning, match="no interval at level"):
         found = clustered_difference([1, 2, 3, 4, 5, 6], level=0.99)
     assert np.isnan([found.interval.low, found.interval.high]).all()
     assert found.p_value == 2 / 64
@@ -170,24 +170,58 @@ def test_bad_input_is_refused(values: list, labels: list | None, options: dict) 
         clustered_difference(values, labels, **options)
 
 
-def rejections(groups: int, *, runs: int, spread: float, shift: float = 0.0) -> int:
-    """Count p <= .05 over clusters of unequal sizes whose items share half of their variance."""
-    rng = np.random.default_rng([7, groups])
-    sizes = np.ceil(rng.lognormal(1.5, spread, groups)).astype(int)
-    labels = np.repeat(np.arange(groups), sizes)
-    draws = rng.normal(size=(runs, groups))[:, labels] + rng.normal(size=(runs, labels.size))
+def test_sizes_too_unequal_for_t_are_drawn_sign_flips() -> None:
+    rng = np.random.default_rng(6)
+    labels = np.repeat(np.arange(25), [60, 20, *[1] * 23])
+    values = rng.normal(0.3, 1, labels.size)
+    found = clustered_difference(values, labels)
+    assert found.method == "random cluster sign flips"
+    assert found.agrees
+    assert found.p_value == clustered_difference(values, labels, seed=0).p_value
+    sums = np.bincount(labels, values)
+    flips = np.random.default_rng(7).choice([-1.0, 1.0], (40_000, 25)) @ sums
+    wanted = np.mean(np.abs(flips) >= abs(sums.sum()))
+    for seed in range(4):
+        drawn = clustered_difference(values, labels, seed=seed).p_value
+        # Both are shares of draws; four standard errors.
+        assert drawn == pytest.approx(wanted, abs=4 * np.sqrt(wanted / 14_000))
+
+
+def test_drawn_sign_flips_are_never_zero() -> None:
+    labels = np.repeat(np.arange(40), [200, *[1] * 39])
+    found = clustered_difference(np.ones(239), labels, alternative="greater")
+    assert found.p_value == found.attainable_p == 1 / 20_000
+
+
+def test_clusters_of_mildly_unequal_sizes_keep_t() -> None:
+    labels = np.repeat(np.arange(40), [1, 2, 3, 4] * 10)
+    values = np.random.default_rng(8).normal(size=100)
+    assert clustered_difference(values, labels).method == "t on cluster sums"
+
+
+def rejections(sizes: list[int], *, runs: int, shift: float = 0.0) -> int:
+    """Count p <= .05 over clusters whose items share half of their variance."""
+    rng = np.random.default_rng([7, len(sizes)])
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    draws = rng.normal(size=(runs, len(sizes)))[:, labels] + rng.normal(size=(runs, labels.size))
     outcomes = np.where(np.abs(draws + shift) > 1, np.sign(draws + shift), 0)
     return sum(clustered_difference(row, labels).p_value <= 0.05 for row in outcomes)
 
 
 @pytest.mark.parametrize(
-    ("groups", "spread"), [(6, 1.0), (10, 1.0), (13, 0.5), (20, 0.5), (30, 1.0)]
+    "sizes",
+    [[1, 3, 5, 8, 13, 21], [1, 2, 3, 4, 40] * 2, [5] * 13, [5] * 20, [1, 2, 3, 4] * 10],
+    ids=["6", "10 unequal", "13", "20", "40 unequal"],
 )
-def test_size_with_few_clusters(groups: int, spread: float) -> None:
+def test_size_with_few_clusters(sizes: list[int]) -> None:
     # 5 % of 1,000 is 50; 70 is exceeded with probability .002.
-    assert rejections(groups, runs=1000, spread=spread) <= 70
+    assert rejections(sizes, runs=1000) <= 70
+
+
+def test_size_where_one_of_thirty_clusters_holds_half() -> None:
+    assert rejections([145, *[5] * 29], runs=300) <= 26
 
 
 def test_power_with_few_clusters() -> None:
-    assert rejections(10, runs=300, spread=0.5, shift=1.2) >= 200
-    assert rejections(30, runs=300, spread=0.5, shift=0.8) >= 240
+    assert rejections([3, 4, 5, 6, 7] * 2, runs=300, shift=1.2) >= 200
+    assert rejections([3, 4, 5, 6, 7] * 6, runs=300, shift=0.8) >= 240
