@@ -1,0 +1,277 @@
+"""Whether an item tells strong models from weak ones, and whether such items are the fragile ones.
+
+Two things make this correlation larger than it is. An item that every model answers alike has no
+discrimination; counting it as zero correlates it with the low fragility that such items have by
+necessity. And both quantities depend on how hard the item is, so that models without any reaction
+of their own to a configuration show a correlation too. Undefined items are therefore excluded and
+counted, and the twin's value stands beside.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.leaderboard.correctness import Bools, Correctness, Scope
+from assay.leaderboard.cube import cluster_codes
+from assay.leaderboard.finding import Finding
+from assay.leaderboard.items import ItemClasses
+from assay.leaderboard.null_twin import NullTwin
+from assay.leaderboard.wording import count
+from assay.stats.resampling import bootstrap
+
+Floats = NDArray[np.float64]
+
+METHOD = (
+    "point-biserial against the score on the other items; Pearson correlation with fragility, "
+    "percentile bootstrap of items"
+)
+_REFERENCE = "Lord & Novick (1968), Statistical Theories of Mental Test Scores, chapter 15"
+#: Share of the twin's draws that its band holds.
+_BAND = (0.025, 0.975)
+_UNKNOWN = (float("nan"),) * 3
+
+
+@dataclass(frozen=True)
+class DiscriminationFinding(Finding):
+    """Correlation over items of discrimination at the reference with fragility.
+
+    Attributes
+    ----------
+    correlation, low, high : float
+        Over the items whose discrimination is defined, with a bootstrap interval for items like
+        these. Discriminations are held fixed while items are drawn.
+    level : float
+    items, undefined : int
+        Items with a discrimination, and those without: every model right, every model wrong, or
+        no difference between the scores on the rest.
+    mean : float
+        Mean discrimination.
+    zero_coded : float
+        The correlation when undefined discriminations are counted as zero, as is often done.
+    twin, twin_low, twin_high : float
+        Mean and central 95 % of the correlation in twins without interaction.
+    models : int
+    method, reference : str
+    """
+
+    name: ClassVar[str] = "discrimination"
+    correlation: float
+    low: float
+    high: float
+    level: float
+    items: int
+    undefined: int
+    mean: float
+    zero_coded: float
+    twin: float
+    twin_low: float
+    twin_high: float
+    models: int
+    method: str = METHOD
+    reference: str = _REFERENCE
+
+    @property
+    def reading(self) -> str:
+        """Whether discriminating items are fragile ones, beside what the twin gives."""
+        left_out = (
+            f"{count(self.undefined, 'item')} that cannot tell the models apart "
+            f"{'is' if self.undefined == 1 else 'are'} left out"
+        )
+        if np.isnan(self.correlation):
+            return (
+                "Whether discriminating items are the fragile ones is unknown: of "
+                f"{count(self.models, 'model')}, {count(self.items, 'item')} has a "
+                f"discrimination and a fragility that vary; {left_out}."
+            )
+        text = (
+            f"Over {count(self.items, 'item')}, discrimination at the reference correlates with "
+            f"fragility at {self.correlation:.2f} ({100 * self.level:g} % interval "
+            f"{self.low:.2f} to {self.high:.2f}); {left_out}"
+        )
+        if self.undefined and np.isfinite(self.zero_coded):
+            text += f" (counted as zero they would make it {self.zero_coded:.2f})"
+        if np.isfinite(self.twin):
+            text += (
+                ", and simulated models without any reaction of their own to a configuration "
+                f"give {self.twin:.2f} (95 % of draws: {self.twin_low:.2f} to {self.twin_high:.2f})"
+            )
+        return f"{text}."
+
+
+def discrimination(
+    correctness: Correctness,
+    scope: Scope,
+    *,
+    level: float = 0.95,
+    draws: int = 2_000,
+    twin: NullTwin | None = None,
+    twin_draws: int = 100,
+    seed: int = 0,
+) -> DiscriminationFinding:
+    """Correlate the discrimination of items with their fragility.
+
+    Parameters
+    ----------
+    correctness : Correctness
+    scope : Scope
+        Items that every ranked model answered at the reference are used.
+    level, draws, seed
+        Of the item bootstrap; clusters are drawn whole.
+    twin : NullTwin, optional
+        Fitted to `correctness`; without it one is fitted here, if `twin_draws` is not zero.
+    twin_draws : int
+        Simulated leaderboards behind the twin's band.
+
+    Returns
+    -------
+    DiscriminationFinding
+        NaN with fewer than three items that have both numbers, or where either does not vary.
+    """
+    part = _Part.of(correctness, scope)
+    both = part.scores(correctness.right)
+    defined = ~np.isnan(both).any(axis=0)
+    power, fragility = both[:, defined]
+    value, low, high = correlation(power, fragility), np.nan, np.nan
+    if np.isfinite(value):
+        clusters = cluster_codes(correctness, part.items[defined])
+        with warnings.catch_warnings():
+            # Few clusters make the interval NaN, which the sentence shows.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            spread = bootstrap(
+                correlation,
+                (power, fragility),
+                clusters=clusters,
+                level=level,
+                method="percentile",
+                draws=draws,
+                seed=seed,
+            ).interval
+        low, high = float(spread.low), float(spread.high)
+    simulated = _simulated(correctness, part, twin, twin_draws if np.isfinite(value) else 0, seed)
+    judged = ~np.isnan(both[1])
+    return DiscriminationFinding(
+        benchmark=scope.benchmark,
+        correlation=value,
+        low=low,
+        high=high,
+        level=level,
+        items=int(defined.sum()),
+        undefined=int(np.isnan(both[0]).sum()),
+        mean=float(power.mean()) if power.size else float("nan"),
+        zero_coded=correlation(np.nan_to_num(both[0][judged]), both[1][judged]),
+        twin=simulated[0],
+        twin_low=simulated[1],
+        twin_high=simulated[2],
+        models=part.models.size,
+    )
+
+
+def discrimination_table(correctness: Correctness, scope: Scope) -> pd.DataFrame:
+    """Return one row for each item: benchmark, item_id, discrimination (or NaN) and fragility."""
+    part = _Part.of(correctness, scope)
+    power, fragility = part.scores(correctness.right)
+    return pd.DataFrame(
+        {
+            "benchmark": correctness.benchmark_of[part.items],
+            "item_id": [correctness.items[k].item_id for k in part.items],
+            "discrimination": power,
+            "fragility": fragility,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The cells of a scope that the correlation rests on, for the data and for its twins."""
+
+    models: NDArray[np.intp]
+    items: NDArray[np.intp]
+    offered: NDArray[np.intp]
+    present: Bools
+    reference: int
+
+    @classmethod
+    def of(cls, correctness: Correctness, scope: Scope) -> _Part:
+        models, offered = correctness.ranked(scope), correctness.offered(scope)
+        at_reference = correctness.present[models, :, correctness.reference].all(axis=0)
+        items = np.flatnonzero(at_reference & scope.items)
+        present = correctness.present[np.ix_(models, items, offered)]
+        return cls(models, items, offered, present, correctness.reference)
+
+    def scores(self, right: Bools) -> Floats:
+        """Return discrimination and fragility, shape (2, item), of data or of a twin."""
+        classes = ItemClasses.of(self.present, right[np.ix_(self.models, self.items, self.offered)])
+        judged = classes.judged.sum(axis=0)
+        fragile = (classes.fragile & classes.judged).sum(axis=0)
+        fragility = np.divide(fragile, judged, out=np.full(judged.shape, np.nan), where=judged > 0)
+        at_reference = right[:, :, self.reference][np.ix_(self.models, self.items)]
+        return np.stack([point_biserial(at_reference), fragility])
+
+
+def point_biserial(right: Bools) -> Floats:
+    """Return the correlation of each item with the score on all other items.
+
+    Parameters
+    ----------
+    right : ndarray of bool, shape (model, item)
+
+    Returns
+    -------
+    ndarray of float, shape (item,)
+        NaN where the item, or the score on the rest, is the same for every model.
+
+    Notes
+    -----
+    The score leaves the item itself out; with it, an item of pure noise would correlate with its
+    own contribution. Sums of 0 and 1 are exact, so that "the same for every model" is too.
+
+    References
+    ----------
+    Lord & Novick (1968), Statistical Theories of Mental Test Scores, section 15.
+
+    Examples
+    --------
+    >>> point_biserial(np.array([[1, 1, 1], [1, 0, 1], [0, 0, 1]], bool)).round(3).tolist()
+    [0.5, 0.5, nan]
+    """
+    x = right.astype(np.int64)
+    models = len(x)
+    rest = x.sum(axis=1)[:, None] - x
+    cross = models * (x * rest).sum(axis=0) - x.sum(axis=0) * rest.sum(axis=0)
+    own = models * x.sum(axis=0) - x.sum(axis=0) ** 2
+    other = models * (rest**2).sum(axis=0) - rest.sum(axis=0) ** 2
+    scale = np.sqrt(own.astype(float)) * np.sqrt(other.astype(float))
+    power: Floats = np.divide(cross, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
+    return power
+
+
+def correlation(x: Floats, y: Floats) -> float:
+    """Return Pearson's correlation; NaN with fewer than three values or where one is constant."""
+    if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return float("nan")
+    a, b = x - x.mean(), y - y.mean()
+    return float((a * b).sum() / np.sqrt((a**2).sum() * (b**2).sum()))
+
+
+def _simulated(
+    correctness: Correctness, part: _Part, twin: NullTwin | None, draws: int, seed: int
+) -> tuple[float, float, float]:
+    """Return mean and central 95 % of the correlation over the twin's draws."""
+    if not draws:
+        return _UNKNOWN
+    fitted = twin if twin is not None else NullTwin(correctness, seed=seed)
+    values = []
+    for right in fitted.draws(draws):
+        both = part.scores(right)
+        values.append(correlation(*both[:, ~np.isnan(both).any(axis=0)]))
+    known = np.array(values)[~np.isnan(values)]
+    if not known.size:
+        return _UNKNOWN
+    low, high = np.quantile(known, _BAND)
+    return float(known.mean()), float(low), float(high)

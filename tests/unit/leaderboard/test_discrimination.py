@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from assay.leaderboard.correctness import MISSING, POOLED
+from assay.leaderboard.discrimination import (
+    correlation,
+    discrimination,
+    discrimination_table,
+    point_biserial,
+)
+from assay.leaderboard.items import fragility_table
+
+from .builders import build
+from .grids import grid
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_point_biserial_is_that_of_scipy_against_the_rest(seed: int) -> None:
+    right = (np.random.default_rng(seed).random((7, 30)) < 0.7).astype(int)
+    found = point_biserial(right.astype(bool))
+    for k in range(30):
+        rest = right.sum(axis=1) - right[:, k]
+        if np.ptp(right[:, k]) == 0 or np.ptp(rest) == 0:
+            assert np.isnan(found[k])
+        else:
+            wanted = stats.pointbiserialr(right[:, k], rest).statistic
+            assert found[k] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_the_item_itself_is_not_part_of_the_score() -> None:
+    # Coins: with the whole score, items of one study correlate with themselves.
+    right = np.random.default_rng(0).random((12, 3000)) < 0.5
+    rest, whole = point_biserial(right[:, :20]), []
+    for k in range(20):
+        whole.append(stats.pointbiserialr(right[:, k], right[:, :20].sum(axis=1)).statistic)
+    assert np.mean(whole) > np.mean(rest) + 0.1
+    assert np.nanmean(
+        [point_biserial(right[:, k : k + 20]).mean() for k in range(0, 3000, 20)]
+    ) == pytest.approx(0, abs=0.03)
+
+
+def test_undefined_items_are_excluded_and_counted() -> None:
+    data = grid(6, 150, seed=1)
+    found = discrimination(data, data.scope(POOLED), twin_draws=0, draws=200)
+    table = discrimination_table(data, data.scope(POOLED))
+    at_reference = data.right[:, :, data.reference]
+    same = at_reference.all(axis=0) | ~at_reference.any(axis=0)
+    assert found.undefined == same.sum() == table["discrimination"].isna().sum()
+    assert found.items == 150 - found.undefined
+    kept = table.dropna()
+    wanted = stats.pearsonr(kept["discrimination"], kept["fragility"]).statistic
+    assert found.correlation == pytest.approx(wanted, abs=1e-12)
+    assert found.low < found.correlation < found.high
+    zeros = stats.pearsonr(table["discrimination"].fillna(0), table["fragility"]).statistic
+    assert found.zero_coded == pytest.approx(zeros, abs=1e-12)
+
+
+def test_zeros_for_undefined_items_make_a_correlation_out_of_nothing() -> None:
+    # No configuration matters to anybody: an item that flips does so by chance.
+    found = []
+    for seed in range(4):
+        data = grid(12, 250, seed=seed, interaction=0.0, effect=0.0)
+        found.append(discrimination(data, data.scope(POOLED), twin_draws=0, draws=20))
+    zeros, excluded = (
+        np.mean([getattr(x, n) for x in found]) for n in ("zero_coded", "correlation")
+    )
+    assert zeros > excluded + 0.25
+
+
+REFERENCE = "gen|letter_plain|p0"
+
+
+def test_fragility_is_that_of_the_item_table() -> None:
+    data = grid(4, 40, seed=2)
+    found = discrimination_table(data, data.scope(POOLED))
+    assert found["fragility"].tolist() == fragility_table(data)["fragility"].tolist()
+
+
+def test_the_twin_covers_data_without_interaction_and_differs_from_zero() -> None:
+    data = grid(8, 200, seed=3, interaction=0.0)
+    found = discrimination(data, data.scope(POOLED), twin_draws=40, draws=200)
+    assert found.twin_low <= found.correlation <= found.twin_high
+    assert "simulated models" in found.reading
+
+
+def test_items_that_were_not_seen_by_every_model_have_no_discrimination() -> None:
+    data = grid(4, 30, seed=4)
+    values = data.values.copy()
+    values[2, :5, data.reference] = MISSING
+    cut = build(values, keys=[c.key for c in data.configurations], reference=REFERENCE)
+    assert len(discrimination_table(cut, cut.scope(POOLED))) == 25
+
+
+@pytest.mark.parametrize(
+    "values", [np.ones((3, 20, 5)), np.zeros((1, 20, 5)), np.ones((2, 1, 5)) * MISSING]
+)
+def test_nothing_to_correlate_is_unknown(values: np.ndarray) -> None:
+    data = build(values)
+    found = discrimination(data, data.scope(POOLED))
+    assert np.isnan([found.correlation, found.low, found.twin]).all()
+    assert "unknown" in found.reading
+    assert json.dumps(found.as_json())
+
+
+def test_correlation_is_pearsons() -> None:
+    x, y = np.random.default_rng(5).normal(size=(2, 20))
+    assert correlation(x, y) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
+    assert np.isnan(correlation(x, np.ones(20)))
+    assert np.isnan(correlation(x[:2], y[:2]))
+
+
+def test_same_seed_same_numbers() -> None:
+    data = grid(4, 60, seed=6)
+    one, two = (
+        discrimination(data, data.scope(POOLED), twin_draws=5, draws=100, seed=3) for _ in range(2)
+    )
+    assert one == two
