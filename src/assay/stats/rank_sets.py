@@ -70,7 +70,7 @@ def rank_confidence(
     """Return confidence sets for the ranks of models compared on the same items.
 
     The rank of a model is settled as far as its differences from the others are: it stands below
-    every model that is significantly better, and above every one that is significantly worse.
+    every model found to be better, and above every model found to be worse.
 
     Parameters
     ----------
@@ -97,11 +97,14 @@ def rank_confidence(
     Notes
     -----
     The largest of the studentised differences is compared with its distribution when each unit's
-    outcomes change sign together for all models. For two models on binary outcomes this is the
-    exact McNemar test up to the number of draws; the bootstrap of Mogstad et al., which resamples
-    items, agrees with it in large samples but promises too much where models differ on few items.
-    Differences that are found drop out, and the critical value of the rest is taken anew until
-    nothing more is found.
+    outcomes change sign together for all models. Differences that are found drop out, and the
+    critical value of the rest is taken anew until nothing more is found.
+
+    For two models and binary outcomes this is the exact McNemar test, up to the number of draws.
+    The bootstrap of Mogstad et al., which resamples items, is the same in large samples; among 12
+    equal models on 60 items it finds a difference in 8 % of simulations where 5 % is promised.
+    A difference is divided by its root mean square, not its standard deviation, so that models
+    that differ on every item in the same way do not differ infinitely.
 
     Examples
     --------

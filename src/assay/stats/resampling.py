@@ -20,8 +20,8 @@ from assay.stats.weights import Units
 BootstrapMethod = Literal["bca", "percentile"]
 _Floats = NDArray[np.float64]
 
-#: With fewer units no interval is given; with fewer than `ENOUGH_UNITS` it is too narrow.
-FEWEST_UNITS, ENOUGH_UNITS = 6, 20
+#: With fewer units no interval is given; with at most `SCARCE_UNITS` it is too narrow.
+FEWEST_UNITS, SCARCE_UNITS = 6, 20
 METHODS = {
     "bca": "Efron (1987), JASA 82:171-185",
     "percentile": "Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 13",
@@ -85,8 +85,9 @@ def bootstrap(
     Returns
     -------
     Bootstrap
-        The interval is NaN, with a RuntimeWarning, where the statistic does not vary or there
-        are fewer than six units. Fewer than twenty give a RuntimeWarning.
+        The interval is NaN, with a RuntimeWarning, where the statistic does not vary or is NaN
+        in a sample, and where there are fewer than six units. With at most twenty units there is
+        an interval, and a RuntimeWarning that it is too narrow.
 
     Raises
     ------
@@ -95,8 +96,9 @@ def bootstrap(
 
     Notes
     -----
-    The bootstrap is no test where units are few: false 16 % of the time at 5 units and 8 % at 20
-    where 5 % is promised. `clustered_difference` tests a mean difference with few clusters.
+    The bootstrap is no test where units are few: the 95 % interval of a normal mean misses it
+    16 % of the time with 5 units, 8 % with 20 and 6 % with 100; that of a lognormal mean 26 %, 12 %
+    and 9 %. `clustered_difference` tests a mean difference with few clusters.
 
     Examples
     --------
@@ -115,7 +117,7 @@ def bootstrap(
     low = high = np.nan
     distribution = np.full(draws, np.nan)
     if len(units) >= FEWEST_UNITS:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
             # `warn_degenerate` says so in our words.
             warnings.simplefilter("ignore", stats.DegenerateDataWarning)
             found = stats.bootstrap(
@@ -253,8 +255,8 @@ def warn_degenerate(units: int, *, undefined: bool) -> None:
     if units < FEWEST_UNITS:
         message = f"{units} units are too few for a bootstrap interval ({FEWEST_UNITS} needed)"
     elif undefined:
-        message = "the statistic does not vary: its interval is undefined"
-    elif units < ENOUGH_UNITS:
+        message = "the statistic does not vary, or is undefined in a sample: no interval"
+    elif units <= SCARCE_UNITS:
         message = f"a bootstrap interval of {units} units is too narrow"
     if message:
         warnings.warn(message, RuntimeWarning, stacklevel=3)

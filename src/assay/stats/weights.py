@@ -59,7 +59,8 @@ class Units:
         cluster = _codes(np.arange(items) if clusters is None else clusters, items, "cluster")
         stratum = _codes(np.zeros(items) if strata is None else strata, items, "stratum")
         order = np.lexsort((cluster, stratum))
-        starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
+        changes = np.diff(np.stack([cluster, stratum])[:, order], prepend=-1)
+        starts = np.flatnonzero(changes.any(axis=0))
         if starts.size != cluster.max() + 1:
             raise AnalysisError(
                 "a cluster has items in more than one stratum.",
