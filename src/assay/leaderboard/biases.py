@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,9 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.core.errors import AnalysisError
-from assay.core.identity import digest
 from assay.leaderboard.correctness import Bools, Correctness, Scope
-from assay.leaderboard.finding import Finding
+from assay.leaderboard.finding import Finding, stream
 from assay.leaderboard.wording import count, points
 from assay.records.schema import STATUSES
 from assay.stats.multiplicity import adjust_p
@@ -22,6 +20,8 @@ from assay.stats.multiplicity import adjust_p
 Floats = NDArray[np.float64]
 
 _PARSED = STATUSES.index("ok")
+#: Models, and permutations, that are computed together; neither changes a number.
+_MODELS, _BLOCK = 32, 64
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class LabelBias(Finding):
 
 
 def label_bias(
-    correctness: Correctness, scope: Scope, *, alpha: float = 0.05, draws: int = 1_000, seed: int
+    correctness: Correctness, scope: Scope, *, alpha: float = 0.05, draws: int = 2_000, seed: int
 ) -> LabelBias:
     """Return RStd of every model and generation format beside its value without bias.
 
@@ -86,9 +86,11 @@ def label_bias(
     ----------
     correctness : Correctness
     scope : Scope
+        Items with another number of options than most are left out.
     alpha : float
     draws : int
-        Permutations behind `unbiased` and the p-values.
+        Permutations behind `unbiased` and the p-values. With fewer than the number of models and
+        formats divided by alpha no adjusted p-value can reach alpha.
     seed : int
 
     Returns
@@ -117,73 +119,114 @@ def label_bias(
     if draws < 1:
         raise AnalysisError(f"the value without bias needs at least one draw, not {draws}.")
     models, offered = correctness.ranked(scope), correctness.offered(scope)
-    ways = [(int(c), correctness.configurations[c]) for c in offered]
-    formats = sorted({way.format for _, way in ways if way.scoring == "gen"})
-    shape = (models.size, len(formats))
-    cells, labels = np.full((*shape, 4), np.nan), 0
-    for (k, m), (f, form) in itertools.product(enumerate(models), enumerate(formats)):
-        along = np.array([c for c, way in ways if (way.scoring, way.format) == ("gen", form)])
-        usable = _usable(correctness, scope, m, along)
-        items = usable.any(axis=1)
-        slots = correctness.gold_slots[np.ix_(items, along)]
-        right = correctness.right[m][np.ix_(items, along)]
-        rng = np.random.default_rng([seed, int(digest(["label_bias", form])[:8], 16)])
-        cells[k, f] = (items.sum(), *_against_chance(right, usable[items], slots, draws, rng))
-        labels = max(labels, np.unique(slots).size)
-    p_value = cells[..., 3]
+    ways = {int(c): correctness.configurations[c] for c in offered}
+    formats = sorted({way.format for way in ways.values() if way.scoring == "gen"})
+    cells, labels = np.full((4, models.size, len(formats)), np.nan), 0
+    for f, form in enumerate(formats):
+        along = [c for c, way in ways.items() if (way.scoring, way.format) == ("gen", form)]
+        answers = _answers(correctness, scope, along)
+        labels = max(labels, answers.member.shape[2])
+        cells[:, :, f] = _against_chance(
+            answers, draws, [seed, stream("label_bias", scope.benchmark, form)]
+        )
+    p_value = cells[3]
     return LabelBias(
         benchmark=scope.benchmark,
         models=tuple(correctness.models[m] for m in models),
         formats=tuple(formats),
         labels=labels,
-        items=cells[..., 0].astype(np.int64),
-        rstd=cells[..., 1],
-        unbiased=cells[..., 2],
+        items=cells[0].astype(np.int64),
+        rstd=cells[1],
+        unbiased=cells[2],
         p_value=p_value,
-        p_adjusted=adjust_p(p_value.ravel(), method="holm").p_values.reshape(shape),
+        p_adjusted=adjust_p(p_value.ravel(), method="holm").p_values.reshape(p_value.shape),
         alpha=alpha,
     )
 
 
-def _usable(correctness: Correctness, scope: Scope, m: int, along: NDArray[np.intp]) -> Bools:
-    """Return the usable answers, shape (item, order); of the most common number of options."""
-    parsed = correctness.present[m][:, along] & (correctness.statuses[m][:, along] == _PARSED)
-    # Every order shows a label: an item that some order does not fit cannot be exchanged.
-    shown = scope.items & (correctness.gold_slots[:, along] >= 0).all(axis=1)
+@dataclass(frozen=True)
+class _Answers:
+    """The answers to one format.
+
+    Attributes
+    ----------
+    right, usable : ndarray of bool, shape (model, item, order)
+    pattern : ndarray of int, shape (item,)
+        Which of the patterns of `member` the item has.
+    member : ndarray of float32, shape (pattern, order, label)
+        One-hot: the label of the right option in each order.
+    """
+
+    right: Bools
+    usable: Bools
+    pattern: NDArray[np.intp]
+    member: NDArray[np.float32]
+
+
+def _answers(correctness: Correctness, scope: Scope, along: list[int]) -> _Answers:
+    slots = correctness.gold_slots[:, along]
+    # An item that some order does not fit shows fewer labels, and cannot be exchanged.
+    shown = scope.items & (slots >= 0).all(axis=1)
     options = np.array([item.options for item in correctness.items])
     if shown.any():
         shown &= options == np.bincount(options[shown]).argmax()
-    return np.asarray(parsed & shown[:, None], bool)
+    models = correctness.ranked(scope)
+    present, statuses, right = (
+        cells[models][:, shown][:, :, along]
+        for cells in (correctness.present, correctness.statuses, correctness.right)
+    )
+    patterns, pattern = np.unique(slots[shown], axis=0, return_inverse=True)
+    seen = np.flatnonzero(np.bincount(patterns.ravel()))
+    member = (patterns[:, :, None] == seen).astype(np.float32)
+    usable = present & (statuses == _PARSED)
+    return _Answers(right & usable, usable, pattern.ravel(), member)
 
 
-def _against_chance(
-    right: Bools, usable: Bools, slots: NDArray[np.int8], draws: int, rng: np.random.Generator
-) -> tuple[float, float, float]:
-    """Return RStd, its mean over permutations, and the p-value."""
-    member = (slots[:, :, None] == np.unique(slots)).astype(np.float32)
-    if member.shape[2] < 2:
-        return math.nan, math.nan, math.nan
-    outcome = np.stack([right & usable, usable]).astype(np.float32)
-    value = _rstd(outcome, member)
-    orders = (rng.permutation(len(slots)) for _ in range(draws))
-    permuted = np.array([_rstd(outcome[:, order], member) for order in orders])
-    permuted = permuted[~np.isnan(permuted)]
-    if math.isnan(value) or not permuted.size:
-        return value, math.nan, math.nan
-    extreme = int(np.sum(permuted >= value - 1e-12))
-    return value, float(permuted.mean()), (1 + extreme) / (1 + permuted.size)
+def _against_chance(answers: _Answers, draws: int, key: list[int]) -> Floats:
+    """Return items, RStd, its mean over permutations and the p-value, shape (4, model)."""
+    found = np.full((4, len(answers.right)), np.nan)
+    found[0] = answers.usable.any(axis=2).sum(axis=1)
+    if answers.member.shape[2] < 2:
+        return found
+    for start in range(0, len(answers.right), _MODELS):
+        some = slice(start, start + _MODELS)
+        outcome = np.stack([answers.right[some], answers.usable[some]]).astype(np.float32)
+        sums = np.einsum("smio,qok->iqsmk", outcome, answers.member, optimize=True)
+        value = _rstd(sums, answers.pattern[None])[0]
+        rng = np.random.default_rng(key)
+        drawn = np.concatenate(
+            [_rstd(sums, block) for block in _shuffled(answers.pattern, draws, rng)]
+        )
+        # A label without usable answers has no recall, in the data or in a permutation.
+        known = ~np.isnan(drawn)
+        extreme = (drawn >= value - 1e-12).sum(axis=0)
+        total = known.sum(axis=0)
+        mean = np.where(known, drawn, 0).sum(axis=0) / np.where(total > 0, total, np.nan)
+        p_value = np.where(np.isnan(value), np.nan, (1 + extreme) / (1 + total))
+        found[1:, some] = value, mean, p_value
+    return found
 
 
-def _rstd(outcome: NDArray[np.float32], member: NDArray[np.float32]) -> float:
-    """Return the spread of the recalls; NaN where a label has no usable answer.
+def _shuffled(
+    pattern: NDArray[np.intp], draws: int, rng: np.random.Generator
+) -> Iterator[NDArray[np.intp]]:
+    for start in range(0, draws, _BLOCK):
+        yield rng.permuted(np.tile(pattern, (min(_BLOCK, draws - start), 1)), axis=1)
 
-    `outcome` holds right and usable, shape (2, item, order); `member` the label of each right
-    option, one-hot.
+
+def _rstd(sums: NDArray[np.float32], pattern: NDArray[np.intp]) -> Floats:
+    """Return the spread of the recalls, shape (draw, model); NaN where a label has no answer.
+
+    `sums` has shape (item, pattern, right or usable, model, label): what the item would add under
+    each pattern; `pattern` has shape (draw, item).
     """
+    items, patterns, *shape = sums.shape
+    chosen = (pattern[:, :, None] == np.arange(patterns)).astype(np.float32)
     # Whole numbers below 2**24: exact in any order of addition.
-    hits, total = outcome.reshape(2, -1) @ member.reshape(-1, member.shape[2])
-    recall = hits / np.where(total > 0, total, np.nan)
-    return float(np.std(recall, dtype=float))
+    totals = chosen.reshape(len(pattern), -1) @ sums.reshape(items * patterns, -1)
+    hits, usable = np.moveaxis(totals.reshape(-1, *shape).astype(float), 1, 0)
+    recall = hits / np.where(usable > 0, usable, np.nan)
+    return np.asarray(np.std(recall, axis=2), float)
 
 
 def label_bias_table(found: LabelBias) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from assay.core.errors import AnalysisError
 from assay.leaderboard.band import axes
 from assay.leaderboard.correctness import Correctness, Scope
-from assay.leaderboard.families import families
+from assay.leaderboard.families import cluster_count, families
 from assay.leaderboard.finding import Finding
 from assay.leaderboard.wording import count, gap_interval, listed, points
 from assay.stats.clusters import FEWEST_CLUSTERS, clustered_difference
@@ -210,7 +210,7 @@ class _Table:
     @property
     def independent(self) -> bool:
         """Whether the exact tests for binary outcomes hold."""
-        return self.axis != "family" and np.unique(self.clusters).size == self.clusters.size
+        return self.axis != "family" and cluster_count(self.clusters) == self.clusters.size
 
 
 def _tables(correctness: Correctness, scope: Scope) -> Iterator[_Table]:
@@ -244,7 +244,7 @@ def _effect(table: _Table, level: float) -> _Effect:
             return "Cochran's Q", float(q.statistic), float(q.p_value), pairs
         return "Cochran's Q", np.nan, np.nan, pairs
     test = "clustered differences of all pairs, Holm"
-    if np.unique(table.clusters).size < FEWEST_CLUSTERS:
+    if cluster_count(table.clusters) < FEWEST_CLUSTERS:
         return test, np.nan, np.nan, ()
     pairs = _clustered_pairs(table, level)
     return test, np.nan, min(pair.p_adjusted for pair in pairs), pairs

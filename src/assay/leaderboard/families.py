@@ -76,6 +76,11 @@ def families(correctness: Correctness, scope: Scope) -> Families:
     )
 
 
+def cluster_count(clusters: NDArray[np.intp]) -> int:
+    """Return the number of different clusters."""
+    return int(np.count_nonzero(np.bincount(clusters)))
+
+
 def share_interval(
     shares: Floats, clusters: NDArray[np.intp], *, observations: int, level: float
 ) -> Interval:
@@ -109,7 +114,7 @@ def share_interval(
     >>> round(found.estimate, 2), round(found.low, 2), round(found.high, 2)
     (0.75, 0.29, 0.96)
     """
-    n, groups = shares.size, np.unique(clusters).size
+    n, groups = shares.size, cluster_count(clusters)
     estimate = low = high = float("nan")
     if n:
         estimate = float(shares.mean())

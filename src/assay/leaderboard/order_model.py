@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from assay.leaderboard.correctness import Bools, Correctness, Scope
+from assay.leaderboard.families import cluster_count
 from assay.leaderboard.permuted_axes import generation_table
 from assay.stats.clusters import MANY_CLUSTERS
 from assay.stats.result import Interval
@@ -55,7 +56,7 @@ def design_of(correctness: Correctness, scope: Scope) -> Design:
     matrix = np.zeros((slots.size, 0))
     if len(table) < 2:
         why = "there are not two orders"
-    elif np.unique(clusters).size < MANY_CLUSTERS:
+    elif cluster_count(clusters) < MANY_CLUSTERS:
         why = f"fewer than {MANY_CLUSTERS} independent items were observed in every order"
     else:
         order = np.tile(np.arange(len(table)), len(slots))
@@ -112,7 +113,7 @@ def fit(design: Design, right: Bools, level: float) -> Fit:
     model = sm.OLS(_centred(outcome.reshape(-1, 1), orders)[:, 0], design.matrix)
     groups = np.repeat(design.clusters, orders)
     result = model.fit(cov_type="cluster", cov_kwds={"groups": groups})
-    estimate = _Estimate(result.params, result.cov_params(), np.unique(varying).size)
+    estimate = _Estimate(result.params, result.cov_params(), cluster_count(varying))
     split, size, n = orders - 1, design.matrix.shape[1], len(outcome)
     return Fit(
         raw=tuple((outcome.mean(axis=0) - outcome.mean()).tolist()),

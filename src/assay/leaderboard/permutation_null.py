@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from assay.core.errors import AnalysisError
-from assay.core.identity import digest
 from assay.leaderboard.correctness import Correctness, Scope
-from assay.leaderboard.finding import Finding
+from assay.leaderboard.finding import Finding, stream
 from assay.leaderboard.permuted_axes import AXES, AxisCells, axis_cells
 from assay.leaderboard.wording import count, points
 from assay.stats import kendall_matrix
@@ -161,7 +160,7 @@ def permutation_null(
     known = cells.items > 0 and len(cells.levels) > 1 and models.size > 0
     if known:
         accuracy = _accuracy(cells, cells.labels[None])[0]
-        rng = np.random.default_rng([seed, int(digest(["permutation_null", axis])[:8], 16)])
+        rng = np.random.default_rng([seed, stream("permutation_null", scope.benchmark, axis)])
         drawn = np.array([_headlines(one) for one in _permuted(cells, draws, rng)])
         bands = {
             name: _band(name, value, column)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from assay.core.errors import AnalysisError
 from assay.leaderboard.correctness import NOT_APPLICABLE, RIGHT, Correctness, Scope
+from assay.leaderboard.families import cluster_count
 from assay.leaderboard.finding import Finding
 from assay.leaderboard.wording import count, interval, percent
 from assay.stats.clusters import clustered_difference
@@ -176,7 +177,7 @@ def _against(
     flipped = values[kept, c] != values[kept, at]
     changed = again[m, kept] != values[kept, at]
     clusters = correctness.cluster_of[kept]
-    if np.unique(clusters).size == clusters.size:
+    if cluster_count(clusters) == clusters.size:
         counts = PairedCounts.of(changed, flipped)
         p_value = float(mcnemar_exact(counts, alternative="greater").p_value)
     else:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from assay.core.errors import AnalysisError
 from assay.leaderboard.correctness import Correctness, Scope
+from assay.leaderboard.families import cluster_count
 from assay.leaderboard.finding import Finding
 from assay.leaderboard.wording import count, gap_interval, points
 from assay.records.schema import STATUSES
@@ -72,8 +73,10 @@ class Wrappers(Finding):
 
 
 def _shown(found: Interval) -> str:
-    spread = gap_interval(float(found.low), float(found.high), level=found.level)
-    return f"{points(float(found.estimate))} points ({spread})"
+    shift = f"{points(float(found.estimate))} points"
+    if np.isnan(found.low):
+        return shift
+    return f"{shift} ({gap_interval(float(found.low), float(found.high), level=found.level)})"
 
 
 def wrappers(
@@ -177,7 +180,7 @@ def _extremes(shares: Floats, clusters: NDArray[np.intp], level: float) -> Inter
     lead = shares[means.argmax()] - shares[means.argmin()]
     pairs = formats * (formats - 1) / 2
     low = high = math.nan
-    if np.unique(clusters).size >= FEWEST_CLUSTERS:
+    if cluster_count(clusters) >= FEWEST_CLUSTERS:
         with warnings.catch_warnings():
             # Formats that agree on every item have no interval: the NaN says so.
             warnings.simplefilter("ignore", RuntimeWarning)
