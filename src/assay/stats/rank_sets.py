@@ -81,7 +81,7 @@ def rank_confidence(
     level : float
         Confidence level of the sets.
     draws : int
-        Number of random sign patterns.
+        Number of random sign patterns; all are taken where there are no more than this.
     seed : int
 
     Returns
@@ -100,7 +100,7 @@ def rank_confidence(
     outcomes change sign together for all models. Differences that are found drop out, and the
     critical value of the rest is taken anew until nothing more is found.
 
-    For two models and binary outcomes this is the exact McNemar test, up to the number of draws.
+    For two models and binary outcomes this is the exact McNemar test, up to random draws.
     The bootstrap of Mogstad et al., which resamples items, is the same in large samples; among 12
     equal models on 60 items it finds a difference in 8 % of simulations where 5 % is promised.
     A difference is divided by its root mean square, not its standard deviation, so that models
@@ -153,8 +153,12 @@ class _Search:
             self._scale = np.where(squares > 0, 1 / np.sqrt(squares), 0.0)
         totals = whole.sum(axis=0)
         self._observed = np.subtract.outer(totals, totals) * self._scale
-        self._flipped = _flip(whole, draws, np.random.default_rng([seed, _STREAM]))
-        self._place = int((draws + 1) * alpha + 1e-9)
+        # Among all patterns the data are one; to drawn ones they are added.
+        exact = 2 ** min(len(whole), 64) <= draws
+        signs = _all_signs(len(whole)) if exact else _drawn_signs(len(whole), draws, seed)
+        self._flipped = np.concatenate([block @ whole for block in signs])
+        allowed = int((len(self._flipped) + (not exact)) * alpha + 1e-9)
+        self._place = allowed + 1 if exact else allowed
         everything = ~np.eye(len(gram), dtype=bool)
         self._first = self._largest(everything, everything)
 
@@ -181,7 +185,7 @@ class _Search:
         """Return what a finding must exceed, of shape (model, 1) or (1, 1)."""
         if self._place < 1:
             return np.full((largest.shape[1], 1), np.inf)
-        place = len(largest) - self._place
+        place = max(0, len(largest) - self._place)
         return np.asarray(np.partition(largest, place, axis=0)[place][:, None], float)
 
     def _largest(self, above: _Flags, below: _Flags) -> _Floats:
@@ -211,14 +215,20 @@ def _whole(sums: _Floats) -> _Floats:
     return np.asarray(np.rint(np.ldexp(sums, exponent)), float)
 
 
-def _flip(whole: _Floats, draws: int, rng: np.random.Generator) -> _Floats:
-    """Return the sums over units with random signs, shape (draw, model)."""
-    flipped = np.empty((draws, whole.shape[1]))
-    for block in _blocks(draws, _BLOCK // len(whole)):
+def _all_signs(units: int) -> Iterator[_Floats]:
+    """Yield all patterns of signs, in one block of shape (pattern, unit)."""
+    number = np.arange(2**units)[:, None]
+    yield np.asarray(1 - 2 * ((number >> np.arange(units)) & 1), float)
+
+
+def _drawn_signs(units: int, draws: int, seed: int) -> Iterator[_Floats]:
+    """Yield random patterns of signs, in blocks of shape (draw, unit)."""
+    rng = np.random.default_rng([seed, _STREAM])
+    for block in _blocks(draws, _BLOCK // units):
         # One call a draw: blocks of another size would read the random bits differently.
-        bits = [rng.integers(2, size=len(whole), dtype=np.uint8) for _ in flipped[block]]
-        flipped[block] = (2.0 * np.stack(bits) - 1) @ whole
-    return flipped
+        count = len(range(draws)[block])
+        bits = [rng.integers(2, size=units, dtype=np.uint8) for _ in range(count)]
+        yield 2 * np.stack(bits).astype(np.float64) - 1
 
 
 def _blocks(length: int, size: int) -> Iterator[slice]:
