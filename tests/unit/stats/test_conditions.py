@@ -6,8 +6,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import cochrans_q
 
 from assay.core.errors import AnalysisError
-from assay.stats import PairedCounts, mcnemar_exact
-from assay.stats.conditions import cochran_q, friedman, nemenyi, pairwise_mcnemar
+from assay.stats import cochran_q, friedman
 
 
 @pytest.fixture
@@ -57,58 +56,57 @@ def test_friedman_on_bits_is_cochran(outcomes: np.ndarray) -> None:
     assert friedman(outcomes).statistic == pytest.approx(cochran_q(outcomes).statistic, abs=1e-10)
 
 
-@pytest.mark.parametrize("test", [cochran_q, friedman, nemenyi])
+@pytest.mark.parametrize("test", [cochran_q, friedman])
 @pytest.mark.parametrize("table", [np.ones((5, 3)), np.empty((0, 3))])
 def test_conditions_that_never_differ(test, table: np.ndarray) -> None:
     with pytest.warns(RuntimeWarning, match="no item tells"):
         found = test(table)
-    assert np.isnan(found.p_values if test is nemenyi else found.p_value).all()
+    assert np.isnan(found.p_value)
 
 
-@pytest.mark.parametrize(
-    ("conditions", "alpha", "quantile"),
-    # Demšar (2006), table 5a.
-    [(2, 0.05, 1.960), (5, 0.05, 2.728), (10, 0.05, 3.164), (2, 0.10, 1.645), (10, 0.10, 2.920)],
-)
-def test_nemenyi_has_the_published_quantiles(
-    conditions: int, alpha: float, quantile: float
-) -> None:
-    table = np.random.default_rng(3).normal(size=(12, conditions))
-    error = np.sqrt(conditions * (conditions + 1) / (6 * 12))
-    assert nemenyi(table, alpha=alpha).critical_difference == pytest.approx(
-        quantile * error, abs=6e-4 * error
+def two_sorts(runs: int, items: int, sizes: tuple[int, int], seed: int) -> np.ndarray:
+    """Draw outcomes that are equally often 1, alike within each of two sorts of conditions."""
+    rng = np.random.default_rng(seed)
+    sorts = np.repeat(rng.normal(0, 1.5, (runs, items, 2)), sizes, axis=2)
+    return (sorts + rng.normal(0, 0.4, sorts.shape) > 0).astype(int)
+
+
+def test_unequal_dependence_is_not_taken_for_an_effect() -> None:
+    tables = two_sorts(400, 60, (24, 2), seed=5)
+    published = np.mean([cochran_q(table).p_value <= 0.05 for table in tables])
+    fitted = np.mean([cochran_q(table, dependence="any").p_value <= 0.05 for table in tables])
+    assert published > 0.09
+    assert fitted <= 0.08
+    ranked = np.mean([friedman(t, dependence="any").p_value <= 0.05 for t in tables[:, :, 20:]])
+    assert ranked <= 0.08
+
+
+def test_effects_are_found_under_any_dependence() -> None:
+    tables = two_sorts(50, 150, (4, 1), seed=6)
+    tables[:, :60, 4] = 0
+    assert np.mean([cochran_q(t, dependence="any").p_value <= 0.05 for t in tables]) > 0.8
+
+
+def test_equal_dependence_needs_no_correction() -> None:
+    table = (np.random.default_rng(7).random((4000, 5)) < 0.5).astype(int)
+    found, wanted = cochran_q(table, dependence="any"), cochran_q(table)
+    assert found.statistic == wanted.statistic
+    assert found.p_value == pytest.approx(wanted.p_value, abs=2e-3)
+    assert cochran_q(table[:, :2], dependence="any").p_value == pytest.approx(
+        cochran_q(table[:, :2]).p_value, abs=1e-12
     )
 
 
-def test_nemenyi_p_is_alpha_at_the_critical_difference() -> None:
-    table = np.random.default_rng(4).normal(size=(15, 4)) + np.arange(4)
-    found = nemenyi(table)
-    alpha = found.p_values[0, 2]
-    gap = abs(found.mean_ranks[0] - found.mean_ranks[2])
-    assert nemenyi(table, alpha=alpha).critical_difference == pytest.approx(gap, abs=1e-6)
-    assert np.array_equal(found.p_values, found.p_values.T)
-    assert found.p_values.diagonal() == pytest.approx(1)
-    assert found.mean_ranks.sum() == pytest.approx(10)
+def test_items_that_all_say_the_same_have_one_degree_of_freedom() -> None:
+    found = cochran_q([[1, 0, 0]] * 8, dependence="any")
+    assert found.p_value == pytest.approx(stats.chi2.sf(8, 1), abs=1e-12)
+    assert found.attainable_p < found.p_value
 
 
-def test_pairs_are_single_tests_with_holm(outcomes: np.ndarray) -> None:
-    found = pairwise_mcnemar(outcomes)
-    assert len(found.pairs) == found.adjusted.family == 10
-    for place, (a, b) in enumerate(found.pairs):
-        counts = PairedCounts.of(outcomes[:, a], outcomes[:, b])
-        assert (found.counts.b[place], found.counts.c[place]) == (counts.b, counts.c)
-        assert found.counts.neither[place] == counts.neither
-        assert found.test.p_value[place] == mcnemar_exact(counts).p_value
-    assert found.adjusted.p_values.min() == pytest.approx(
-        min(1, 10 * np.min(found.test.p_value)), abs=1e-12
-    )
-
-
-@pytest.mark.parametrize("test", [cochran_q, pairwise_mcnemar])
 @pytest.mark.parametrize("table", [[[1, 2]], [[1, np.nan]], [1, 0], [[1], [0]]])
-def test_bad_outcomes_are_refused(test, table: list) -> None:
+def test_bad_outcomes_are_refused(table: list) -> None:
     with pytest.raises(AnalysisError):
-        test(table)
+        cochran_q(table)
 
 
 def test_bad_scores_are_refused() -> None:
@@ -116,5 +114,5 @@ def test_bad_scores_are_refused() -> None:
         friedman([[1, 2], [2, 1]])
     with pytest.raises(AnalysisError, match="complete"):
         friedman([[1, 2, np.nan]])
-    with pytest.raises(AnalysisError, match="alpha"):
-        nemenyi([[1, 2, 3]], alpha=0)
+    with pytest.raises(AnalysisError, match="dependence"):
+        cochran_q([[1, 0]], dependence="some")
