@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from assay.stats.exact_sums import UnitSums, mean_blocks
+from assay.stats.exact_sums import UnitSums
 from assay.stats.resampling import (
     FEWEST_UNITS,
     METHODS,
-    STREAM,
     BootstrapMethod,
+    bootstrap_means,
     check_options,
     method_name,
     table,
@@ -75,61 +75,72 @@ def bootstrap_mean_intervals(
     values = table(matrix)
     check_options(level, method, draws)
     units = Units.of(len(values), clusters=clusters)
-    # Held at a time: the means of each sample, and the same in order. The samples are drawn anew
-    # for each part, and are the same each time.
-    width = max(1, memory // (4 * 8 * draws))
-    parts = []
-    for start in range(0, max(1, values.shape[1]), width):
-        part = values[:, start : start + width]
-        rng = np.random.default_rng([seed, STREAM])
-        blocks = mean_blocks(part, units, draws=draws, rng=rng, memory=memory // 2)
-        enough = len(units) >= FEWEST_UNITS
-        means = np.concatenate(list(blocks)) if enough else np.full((draws, part.shape[1]), np.nan)
-        parts.append(_intervals(UnitSums(part, units), means, level, method))
-    estimate, low, high, n = (np.concatenate(found) for found in zip(*parts, strict=True))
+    estimate, n, pull = _moments(values, units, memory)
+    low, high = np.full((2, values.shape[1]), np.nan)
+    # Half of the memory holds the means, with flags beside them; the other half makes them.
+    width = max(1, memory // (2 * 10 * draws))
+    if len(units) >= FEWEST_UNITS:
+        for start in range(0, values.shape[1], width):
+            part = slice(start, start + width)
+            # The samples are drawn anew for each part, and are the same each time.
+            means = bootstrap_means(
+                values[:, part], draws=draws, seed=seed, clusters=clusters, memory=memory // 2
+            )
+            low[part], high[part] = _bounds(means, estimate[part], pull[part], level, method)
     warn_degenerate(len(units), undefined=bool(np.isnan(low).any()))
     return Interval(
         estimate=estimate,
         low=low,
         high=high,
         level=level,
-        n=n.astype(np.int64),
+        n=n,
         method=method_name(method, clusters is not None),
         reference=METHODS[method],
     )
 
 
-def _intervals(
-    sums: UnitSums, means: _Floats, level: float, method: BootstrapMethod
-) -> tuple[_Floats, _Floats, _Floats, _Floats]:
-    """Return estimate, bounds and number of items of each column."""
-    total = sums.totals.sum(axis=0, dtype=float)
-    n = np.broadcast_to(sums.counts.sum(axis=0), total.shape)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        estimate = total / n
-        tails = ((1 - level) / 2, (1 + level) / 2)
-        if method == "bca":
+def _moments(
+    values: NDArray[np.generic], units: Units, memory: int
+) -> tuple[_Floats, NDArray[np.int64], _Floats]:
+    """Return mean, number of items and BCa's acceleration of each column.
+
+    The acceleration is the skewness of the means with one unit left out.
+    """
+    mean, pull = np.empty((2, values.shape[1]))
+    n = np.empty(values.shape[1], np.int64)
+    width = max(1, memory // (5 * 8 * len(values)))
+    for start in range(0, values.shape[1], width):
+        part = slice(start, start + width)
+        sums = UnitSums(values[:, part], units)
+        total, count = sums.totals.sum(axis=0, dtype=float), sums.counts.sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean[part] = total / count
+            without = (total - sums.totals) / (count - sums.counts)
+            without -= without.mean(axis=0)
+            square = without**2
+            spread = square.sum(axis=0)
+            square *= without
+            pull[part] = -square.sum(axis=0) / (6 * spread**1.5)
+        n[part] = count
+    return mean, n, pull
+
+
+def _bounds(
+    means: _Floats, estimate: _Floats, pull: _Floats, level: float, method: BootstrapMethod
+) -> tuple[_Floats, _Floats]:
+    """Return the interval of each column from its bootstrap means, which are put in order."""
+    tails = ((1 - level) / 2, (1 + level) / 2)
+    places = [np.full(estimate.shape, tail) for tail in tails]
+    if method == "bca":
+        with np.errstate(invalid="ignore"):
             bias = special.ndtri(((means < estimate).mean(0) + (means <= estimate).mean(0)) / 2)
-            pull = _acceleration(sums, total, n)
             shifted = [bias + special.ndtri(tail) for tail in tails]
             places = [special.ndtr(bias + shift / (1 - pull * shift)) for shift in shifted]
-        else:
-            places = [np.full(estimate.shape, tail) for tail in tails]
     means.sort(axis=0)
     # A place of NaN belongs to a column that does not vary; NaN is sorted to the end.
     undefined = (means[0] == means[-1]) | np.isnan(means[-1]) | np.isnan(places).any(axis=0)
     low, high = (_quantile(means, np.where(undefined, 0, place)) for place in places)
-    return estimate, np.where(undefined, np.nan, low), np.where(undefined, np.nan, high), n
-
-
-def _acceleration(sums: UnitSums, total: _Floats, n: _Floats) -> _Floats:
-    """Return the skewness term of BCa from leaving out one unit at a time."""
-    without = (total - sums.totals) / (n - sums.counts)
-    without -= without.mean(axis=0)
-    square = without**2
-    spread = square.sum(axis=0)
-    square *= without
-    return np.asarray(-square.sum(axis=0) / (6 * spread**1.5), float)
+    return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
 
 
 def _quantile(ordered: _Floats, share: _Floats) -> _Floats:

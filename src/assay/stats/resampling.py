@@ -153,6 +153,7 @@ def bootstrap_means(
     seed: int,
     clusters: ArrayLike | None = None,
     strata: ArrayLike | None = None,
+    memory: int = 2**28,
 ) -> _Floats:
     """Return the column means of bootstrap samples of the items.
 
@@ -170,6 +171,8 @@ def bootstrap_means(
         drawn.
     strata : array_like, shape (item,), optional
         Label of each item's stratum; a sample has as many units of each stratum as the data.
+    memory : int
+        Bytes to hold at a time, about, beside the matrix and the result. No number depends on it.
 
     Returns
     -------
@@ -195,8 +198,15 @@ def bootstrap_means(
     >>> bootstrap_means([[0, 1], [1, 1], [1, 0]], draws=4, seed=1).shape
     (4, 2)
     """
-    blocks = bootstrap_mean_blocks(matrix, draws=draws, seed=seed, clusters=clusters, strata=strata)
-    return np.concatenate(list(blocks))
+    blocks = bootstrap_mean_blocks(
+        matrix, draws=draws, seed=seed, clusters=clusters, strata=strata, memory=memory
+    )
+    means = np.empty((draws, np.shape(matrix)[1]))
+    done = 0
+    for block in blocks:
+        means[done : done + len(block)] = block
+        done += len(block)
+    return means
 
 
 def bootstrap_mean_blocks(
@@ -212,10 +222,8 @@ def bootstrap_mean_blocks(
 
     Parameters
     ----------
-    matrix, draws, seed, clusters, strata
+    matrix, draws, seed, clusters, strata, memory
         As in `bootstrap_means`.
-    memory : int
-        Bytes to hold at a time, about, beside the matrix itself. No number depends on it.
 
     Yields
     ------
