@@ -13,7 +13,7 @@ from assay.leaderboard.items import fragility_table
 from assay.leaderboard.ranks import ranking
 
 from .builders import build
-from .grids import grid
+from .simulated import grid
 
 
 def named(data: Correctness, names: list[str]) -> Correctness:

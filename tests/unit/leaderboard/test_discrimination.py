@@ -16,7 +16,7 @@ from assay.leaderboard.discrimination import (
 from assay.leaderboard.items import fragility_table
 
 from .builders import build
-from .grids import grid
+from .simulated import grid
 
 
 @pytest.mark.parametrize("seed", range(3))

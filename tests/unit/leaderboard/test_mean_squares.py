@@ -7,7 +7,7 @@ import pytest
 
 from assay.leaderboard.mean_squares import COMPONENTS, components
 
-from .grids import bits
+from .simulated import bits
 
 
 def by_covariances(values: np.ndarray) -> dict[str, float]:

@@ -10,7 +10,7 @@ from assay.leaderboard.correctness import MISSING, POOLED
 from assay.leaderboard.partial import mask, partial_grid, partial_grid_table
 
 from .builders import build
-from .grids import grid
+from .simulated import grid
 
 
 class TestMask:

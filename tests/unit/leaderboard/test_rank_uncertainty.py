@@ -17,7 +17,7 @@ from assay.leaderboard.rank_uncertainty import (
 from assay.leaderboard.ranks import ranking
 
 from .builders import build
-from .grids import grid
+from .simulated import grid
 
 
 def test_rank_probability_is_that_of_all_bootstrap_samples() -> None:

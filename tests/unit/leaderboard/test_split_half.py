@@ -14,7 +14,7 @@ from assay.leaderboard.split_half import SplitHalf, binomial_ceiling, split_half
 from assay.stats.rank import kendall
 
 from .builders import build
-from .grids import grid
+from .simulated import grid
 
 
 def cube_of(values: np.ndarray) -> Cube:

@@ -12,8 +12,7 @@ from assay.leaderboard.mean_squares import COMPONENTS, components
 from assay.leaderboard.variance import variance, variance_table
 
 from .builders import build
-from .grids import bits, grid
-
+from .simulated import bits, grid
 
 KEYS = ("gen|f|p0", "gen|f|p1", "gen|g|p0", "ll|cloze_plain")
 
