@@ -107,6 +107,15 @@ def test_one_choice_of_benchmark_moves_tables_and_charts(visit, study: SmallStud
     )
 
 
+def test_findings_follow_the_choice_of_benchmark(visit, study: SmallStudy) -> None:  # type: ignore[no-untyped-def]
+    page = visit().page
+    findings = json.loads(study.leaderboard.read_text("utf-8"))["findings"]
+    shown = page.locator("#finding-table tbody tr:visible td")
+    assert shown.all_inner_texts() == [finding["reading"] for finding in findings["all"]]
+    page.locator("#scope-findings").select_option("arc")
+    assert shown.all_inner_texts() == [finding["reading"] for finding in findings["arc"]]
+
+
 def test_distant_pairs_are_shown_on_demand(visit) -> None:  # type: ignore[no-untyped-def]
     page = visit().page
     assert len(names(page, "pair-table")) == 2

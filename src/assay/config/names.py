@@ -13,6 +13,19 @@ TABLES = (
     "slots",
     "extraction_audit",
     "statuses",
+    "rank_probability",
+    "family_pairs",
+    "families",
+    "effects",
+    "order_effects",
+    "permutations",
+    "label_bias",
+    "wrappers",
+    "flips",
+    "variance",
+    "discrimination",
+    "compression",
+    "partial_grid",
 )
 
 #: Figures; each has a script ``plot_{name}.py`` and a rule of that name.

@@ -16,10 +16,12 @@ from assay.leaderboard.accuracy import accuracy_table
 from assay.leaderboard.audit import ExtractionAudit
 from assay.leaderboard.band import band_table
 from assay.leaderboard.correctness import Correctness
+from assay.leaderboard.findings import further
 from assay.leaderboard.items import fragility_table, item_table
 from assay.leaderboard.load import load, missing
 from assay.leaderboard.methods import methods
 from assay.leaderboard.null_bands import ScopeBands, null_bands
+from assay.leaderboard.null_twin import NullTwin
 from assay.leaderboard.pairs import pair_table
 from assay.leaderboard.ranks import Ranking, rank_table, ranking
 from assay.leaderboard.sentences import Basis
@@ -28,6 +30,7 @@ from assay.leaderboard.statuses import status_table
 from assay.leaderboard.summary import (
     Benchmark,
     Missing,
+    Numbers,
     Sentence,
     Summary,
     bands_summary,
@@ -136,9 +139,12 @@ def analyze_correctness(
     """
     _validate(alpha, equivalence_margin)
     audit = audit or ExtractionAudit()
-    bands = null_bands(data, draws=TWIN_DRAWS, seed=seed)
+    twin = NullTwin(data, seed=seed)
+    bands = null_bands(data, twin, draws=TWIN_DRAWS)
     rankings = [ranking(data, scope) for scope in data.scopes()]
-    tables = _tables(data, audit, bands, rankings, alpha, equivalence_margin)
+    more = further(data, audit=audit, twin=twin, alpha=alpha, seed=seed)
+    frames = _frames(data, audit, bands, rankings, alpha, equivalence_margin) | more.tables
+    tables = {name: shaped(name, frames[name]) for name in TABLES}
     found = Basis(data, tables, bands[0], rankings[0], alpha, equivalence_margin)
     summary = Summary(
         study=study,
@@ -148,6 +154,10 @@ def analyze_correctness(
         sentences=_sentences(found, audit, absent),
         methods=methods(found, draws=TWIN_DRAWS),
         absent=list(absent),
+        findings={
+            scope: [Numbers.model_validate(finding.as_json()) for finding in found_there]
+            for scope, found_there in more.findings.items()
+        },
         **_described(data),
         **_by_scope(data, bands, rankings),
     )
@@ -174,7 +184,7 @@ def _validate(alpha: float, margin: float) -> None:
         )
 
 
-def _tables(
+def _frames(
     data: Correctness,
     audit: ExtractionAudit,
     bands: Sequence[ScopeBands],
@@ -182,7 +192,7 @@ def _tables(
     alpha: float,
     margin: float,
 ) -> dict[str, pd.DataFrame]:
-    frames = {
+    return {
         "accuracy": accuracy_table(data, level=1 - alpha),
         "band": band_table(data, level=1 - alpha),
         "items": item_table(data),
@@ -198,7 +208,6 @@ def _tables(
         "extraction_audit": audit.table(),
         "statuses": status_table(data),
     }
-    return {name: shaped(name, frames[name]) for name in TABLES}
 
 
 def _described(data: Correctness) -> dict[str, Any]:

@@ -112,13 +112,13 @@ class _Collector:
         )
 
 
-def null_bands(correctness: Correctness, *, draws: int, seed: int) -> list[ScopeBands]:
-    """Return the headlines of every scope beside those of `draws` no-interaction twins.
+def null_bands(correctness: Correctness, twin: NullTwin, *, draws: int) -> list[ScopeBands]:
+    """Return the headlines of every scope beside those of `draws` draws of its `twin`.
 
-    Without draws the bands are NaN and no twin is fitted.
+    Without draws the bands are NaN.
     """
     collectors = [_Collector(correctness, scope) for scope in correctness.scopes()]
-    for right in NullTwin(correctness, seed=seed).draws(draws) if draws else ():
+    for right in twin.draws(draws):
         for collector in collectors:
             collector.add(right)
     return [collector.result() for collector in collectors]

@@ -86,6 +86,16 @@ class Gaps(_Frozen):
     fragile_item_share: float | None
 
 
+class Numbers(BaseModel):
+    """A further finding: its reading, and numbers that depend on its name."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str
+    benchmark: str
+    reading: str
+
+
 class Summary(_Frozen):
     """Everything in an analysis that is not a table.
 
@@ -111,6 +121,7 @@ class Summary(_Frozen):
     ranks: dict[str, Ranks]
     gaps: dict[str, Gaps]
     null_bands: dict[str, dict[str, Band]]
+    findings: dict[str, list[Numbers]]
 
 
 def leaderboard_schema() -> dict[str, Any]:

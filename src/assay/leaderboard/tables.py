@@ -78,6 +78,74 @@ COLUMNS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("model", "benchmark", "configuration", "status"), _TEXT),
         "n": _WHOLE,
     },
+    "rank_probability": {
+        **dict.fromkeys(("benchmark", "model"), _TEXT),
+        "rank": _WHOLE,
+        "probability": _REAL,
+        **dict.fromkeys(("observed_rank", "low", "high", "n"), _WHOLE),
+    },
+    "family_pairs": {
+        **dict.fromkeys(("benchmark", "first", "second", "family"), _TEXT),
+        "n": _WHOLE,
+        **dict.fromkeys(("gap", "low", "high", "p_first", "p_second"), _REAL),
+        **dict.fromkeys(("everywhere_p", "everywhere_adjusted", "flip_p", "flip_adjusted"), _REAL),
+        "verdict": _TEXT,
+    },
+    "families": {
+        **dict.fromkeys(("model", "benchmark", "family"), _TEXT),
+        **dict.fromkeys(("configurations", "n"), _WHOLE),
+        **dict.fromkeys(("accuracy", "low", "high"), _REAL),
+    },
+    "effects": {
+        **dict.fromkeys(("model", "benchmark", "axis", "first", "second"), _TEXT),
+        "n": _WHOLE,
+        **dict.fromkeys(("gap", "low", "high", "p_pair", "p_axis"), _REAL),
+    },
+    "order_effects": {
+        **dict.fromkeys(("model", "benchmark", "kind", "level"), _TEXT),
+        "n": _WHOLE,
+        **dict.fromkeys(("raw", "effect", "low", "high", "p_joint", "p_adjusted"), _REAL),
+    },
+    "permutations": {
+        **dict.fromkeys(("benchmark", "axis", "headline"), _TEXT),
+        **dict.fromkeys(("levels", "n", "draws"), _WHOLE),
+        **dict.fromkeys(("value", "null", "low", "high", "p_value"), _REAL),
+    },
+    "label_bias": {
+        **dict.fromkeys(("model", "benchmark", "format"), _TEXT),
+        "n": _WHOLE,
+        **dict.fromkeys(("rstd", "unbiased", "p_value", "p_adjusted"), _REAL),
+    },
+    "wrappers": {
+        **dict.fromkeys(("model", "benchmark"), _TEXT),
+        **dict.fromkeys(("formats", "n"), _WHOLE),
+        **dict.fromkeys(("fsi", "fsi_low", "fsi_high", "psi", "psi_low", "psi_high"), _REAL),
+    },
+    "flips": {
+        **dict.fromkeys(("model", "benchmark", "configuration"), _TEXT),
+        **dict.fromkeys(("n", "right_to_wrong", "wrong_to_right"), _WHOLE),
+        **dict.fromkeys(("flips", "expected", "corrected", "forced"), _REAL),
+    },
+    "variance": {
+        **dict.fromkeys(("benchmark", "component"), _TEXT),
+        **dict.fromkeys(("estimate", "low", "high", "share"), _REAL),
+        "n": _WHOLE,
+    },
+    "discrimination": {
+        **dict.fromkeys(("benchmark", "item_id"), _TEXT),
+        **dict.fromkeys(("discrimination", "fragility"), _REAL),
+    },
+    "compression": {
+        **dict.fromkeys(("benchmark", "rule"), _TEXT),
+        **dict.fromkeys(("k", "n"), _WHOLE),
+        **dict.fromkeys(("share_right", "smallest_gap", "fragility", "champions"), _REAL),
+    },
+    "partial_grid": {
+        "benchmark": _TEXT,
+        **dict.fromkeys(("budget", "quantile", "error", "naive_error"), _REAL),
+        **dict.fromkeys(("rmse", "naive_rmse"), _REAL),
+        "n": _WHOLE,
+    },
 }
 
 TABLES = tuple(COLUMNS)

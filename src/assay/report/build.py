@@ -13,6 +13,7 @@ from assay.plots.tables import POOLED
 from assay.report.charts import charts
 from assay.report.downloads import Download, copy_downloads
 from assay.report.encode import json_for_script, pack, png_uri
+from assay.report.findings import finding_rows
 from assay.report.inputs import MEGABYTE, ReportInputs, ReportOptions, read_inputs
 from assay.report.items import ItemData, item_data
 from assay.report.licences import withheld_benchmarks
@@ -98,6 +99,7 @@ def _context(
         "statuses": statuses,
         "status_rows": status_rows,
         "nulls": null_rows(inputs),
+        "findings": finding_rows(inputs),
         "models": model_cards(inputs),
         "benchmarks": benchmark_cards(inputs),
         "shards": shard_rows(inputs),

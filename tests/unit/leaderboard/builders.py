@@ -11,6 +11,8 @@ import numpy as np
 from assay.core.identity import digest
 from assay.grid.configuration import Configuration
 from assay.leaderboard.correctness import MISSING, NOT_APPLICABLE, Correctness, Item
+from assay.leaderboard.null_bands import ScopeBands, null_bands
+from assay.leaderboard.null_twin import NullTwin
 from assay.records.schema import STATUSES, Record
 from assay.records.shard import write_shard
 
@@ -50,6 +52,11 @@ def build(
         gold_slots=np.full(codes.shape[1:], -1, np.int8),
         labels={"f": "upper", "g": "digit"},
     )
+
+
+def twin_bands(data: Correctness, *, draws: int, seed: int) -> list[ScopeBands]:
+    """Return the null bands of every scope."""
+    return null_bands(data, NullTwin(data, seed=seed), draws=draws)
 
 
 def observation(

@@ -130,10 +130,21 @@ def test_a_likelihood_configuration_has_no_order(leaderboard: Leaderboard) -> No
     assert table[table["scoring"] == "gen"]["order"].notna().all()
 
 
-def test_another_seed_moves_the_twin_only(folders: list[Path]) -> None:
+#: Tables that hold what was drawn or simulated.
+SIMULATED = {
+    "rank_probability",
+    "permutations",
+    "label_bias",
+    "variance",
+    "compression",
+    "partial_grid",
+}
+
+
+def test_another_seed_moves_only_what_is_simulated(folders: list[Path]) -> None:
     one, two = (analyze(folders[:4], study="t", seed=s, allow_missing=True) for s in (1, 2))
     assert one.summary.null_bands != two.summary.null_bands
-    for name in TABLES:
+    for name in set(TABLES) - SIMULATED:
         columns = [c for c in one.tables[name] if c != "twin_fragile_share"]
         pd.testing.assert_frame_equal(one.tables[name][columns], two.tables[name][columns])
 

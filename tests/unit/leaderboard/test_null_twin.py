@@ -5,11 +5,10 @@ import pytest
 import statsmodels.api as sm
 
 from assay.leaderboard.correctness import MISSING, Correctness
-from assay.leaderboard.null_bands import null_bands
 from assay.leaderboard.null_twin import NullTwin, disagreement, fit_additive
 from support.twin import CONFIGURATIONS, simulate
 
-from .builders import build
+from .builders import build, twin_bands
 
 KEYS = tuple(configuration.key for configuration in CONFIGURATIONS)
 REFERENCE = "gen|letter_plain|p0"
@@ -84,7 +83,7 @@ def test_same_seed_same_draws_and_missing_stays_missing() -> None:
 
 def test_one_configuration_per_item_has_nothing_to_disagree() -> None:
     data = build(np.ones((2, 5, 1)), keys=("gen|f|p0",))
-    band = null_bands(data, draws=5, seed=0)[0].headlines["any_flip"]
+    band = twin_bands(data, draws=5, seed=0)[0].headlines["any_flip"]
     assert np.isnan([band.value, band.twin, band.low, band.high]).all()
 
 
@@ -95,7 +94,7 @@ def test_bands_hold_headlines_without_interaction_and_betray_it() -> None:
         for run in range(12):
             rng = np.random.default_rng([run, 9])
             right = simulate(0.1 * np.arange(8), items=150, rng=rng, interaction=interaction)
-            band = null_bands(leaderboard(right), draws=40, seed=run)[0].headlines["largest_move"]
+            band = twin_bands(leaderboard(right), draws=40, seed=run)[0].headlines["largest_move"]
             alarms[interaction] += band.value > band.high
     assert alarms[0.0] <= 2
     assert alarms[0.5] >= 9
@@ -103,7 +102,7 @@ def test_bands_hold_headlines_without_interaction_and_betray_it() -> None:
 
 def test_the_twin_explains_why_fragile_items_carry_the_gaps() -> None:
     right = simulate(0.2 * np.arange(6), items=200, rng=np.random.default_rng(4), interaction=0)
-    found = null_bands(leaderboard(right), draws=20, seed=0)[0]
+    found = twin_bands(leaderboard(right), draws=20, seed=0)[0]
     share = found.headlines["fragile_share_of_gap"]
     assert share.value > 0.95
     assert share.twin > 0.95

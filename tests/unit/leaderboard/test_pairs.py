@@ -6,16 +6,15 @@ import pytest
 from scipy import stats
 
 from assay.leaderboard.correctness import MISSING, POOLED, Correctness
-from assay.leaderboard.null_bands import null_bands
 from assay.leaderboard.pairs import judge, pair_table
 from assay.stats import PairedCounts, needed_n, paired_difference
 
-from .builders import build
+from .builders import build, twin_bands
 
 
 def pairs(data: Correctness, *, alpha: float = 0.05, margin: float = 0.02) -> pd.DataFrame:
     """Return the pairs of the pooled scope; without any draw of the twin."""
-    bands = null_bands(data, draws=0, seed=0)[0]
+    bands = twin_bands(data, draws=0, seed=0)[0]
     return pair_table(data, data.scope(POOLED), bands, alpha=alpha, margin=margin)
 
 

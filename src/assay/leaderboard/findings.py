@@ -1,0 +1,140 @@
+"""Every further analysis of a leaderboard, in the order a reader asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from assay.leaderboard.audit import ExtractionAudit
+from assay.leaderboard.biases import label_bias, label_bias_table
+from assay.leaderboard.compression import compression, compression_table
+from assay.leaderboard.correctness import POOLED, Correctness, Scope
+from assay.leaderboard.disagreement import disagreement, flip_table, flips
+from assay.leaderboard.discrimination import discrimination, discrimination_table
+from assay.leaderboard.effects import configuration_effects, effect_table
+from assay.leaderboard.extractor_ranks import extractor_ranks
+from assay.leaderboard.families import family_accuracy, family_table
+from assay.leaderboard.family_pairs import family_pair_table, family_pairs
+from assay.leaderboard.finding import Finding
+from assay.leaderboard.null_twin import NullTwin
+from assay.leaderboard.order_effects import order_effects, order_table
+from assay.leaderboard.partial import partial_grid, partial_grid_table
+from assay.leaderboard.permutation_null import Axis, permutation_null, permutation_table
+from assay.leaderboard.rank_uncertainty import (
+    leave_one_benchmark_out,
+    rank_probability_table,
+    rank_uncertainty,
+)
+from assay.leaderboard.variance import variance, variance_table
+from assay.leaderboard.wrappers import wrapper_table, wrappers
+
+_AXES: tuple[Axis, ...] = ("family", "format", "order", "scoring")
+#: Items that a compressed benchmark may have, as published; a quarter of all where they are few.
+_COMPRESSED = 100
+
+
+@dataclass(frozen=True)
+class Further:
+    """What the further analyses found.
+
+    Attributes
+    ----------
+    findings : dict of str to list of Finding
+        By scope.
+    tables : dict of str to DataFrame
+        All scopes together.
+    """
+
+    findings: dict[str, list[Finding]]
+    tables: dict[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One scope of one study, and what its analyses share."""
+
+    data: Correctness
+    scope: Scope
+    audit: ExtractionAudit
+    twin: NullTwin
+    alpha: float
+    seed: int
+
+    @property
+    def level(self) -> float:
+        return 1 - self.alpha
+
+
+#: A finding with the name and the rows of its table, if it has one.
+_Found = tuple[Finding, str, pd.DataFrame | None]
+
+
+def further(
+    data: Correctness, *, audit: ExtractionAudit, twin: NullTwin, alpha: float, seed: int
+) -> Further:
+    """Run every analysis on every scope.
+
+    Parameters
+    ----------
+    audit : ExtractionAudit
+        Filled while the shards were read; empty where there are no texts.
+    twin : NullTwin
+        Fitted to `data`.
+    """
+    findings: dict[str, list[Finding]] = {}
+    rows: dict[str, list[pd.DataFrame]] = {}
+    for scope in data.scopes():
+        run = _Run(data, scope, audit, twin, alpha, seed)
+        for finding, name, table in _all(run):
+            findings.setdefault(scope.benchmark, []).append(finding)
+            if table is not None:
+                rows.setdefault(name, []).append(table)
+    return Further(findings, {name: pd.concat(frames) for name, frames in rows.items()})
+
+
+def _all(run: _Run) -> Iterator[_Found]:
+    for part in (_ranking, _ways_of_asking, _items):
+        yield from part(run)
+
+
+def _ranking(run: _Run) -> Iterator[_Found]:
+    ranks = rank_uncertainty(run.data, run.scope, level=run.level, seed=run.seed)
+    yield ranks, "rank_probability", rank_probability_table(ranks)
+    pairs = family_pairs(run.data, run.scope, alpha=run.alpha)
+    yield pairs, "family_pairs", family_pair_table(pairs)
+    if run.scope.benchmark == POOLED:
+        yield leave_one_benchmark_out(run.data), "", None
+    yield extractor_ranks(run.data, run.scope, audit=run.audit), "", None
+
+
+def _ways_of_asking(run: _Run) -> Iterator[_Found]:
+    accuracy = family_accuracy(run.data, run.scope, level=run.level)
+    yield accuracy, "families", family_table(accuracy)
+    effects = configuration_effects(run.data, run.scope, alpha=run.alpha)
+    yield effects, "effects", effect_table(effects)
+    orders = order_effects(run.data, run.scope, alpha=run.alpha)
+    yield orders, "order_effects", order_table(orders)
+    for axis in _AXES:
+        null = permutation_null(run.data, run.scope, axis=axis, seed=run.seed)
+        yield null, "permutations", permutation_table(null)
+    bias = label_bias(run.data, run.scope, alpha=run.alpha, seed=run.seed)
+    yield bias, "label_bias", label_bias_table(bias)
+    compliance = wrappers(run.data, run.scope, level=run.level)
+    yield compliance, "wrappers", wrapper_table(compliance)
+
+
+def _items(run: _Run) -> Iterator[_Found]:
+    turned = flips(run.data, run.scope)
+    yield turned, "flips", flip_table(turned)
+    yield disagreement(run.data, run.scope, level=run.level), "", None
+    parts = variance(run.data, run.scope, level=run.level, seed=run.seed)
+    yield parts, "variance", variance_table(parts)
+    power = discrimination(run.data, run.scope, level=run.level, twin=run.twin, seed=run.seed)
+    yield power, "discrimination", discrimination_table(run.data, run.scope)
+    k = min(_COMPRESSED, int(run.scope.items.sum()) // 4)
+    short = compression(run.data, run.scope, k=k, seed=run.seed)
+    yield short, "compression", compression_table(short)
+    grid = partial_grid(run.data, run.scope, seed=run.seed)
+    yield grid, "partial_grid", partial_grid_table(grid)
