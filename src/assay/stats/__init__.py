@@ -1,5 +1,6 @@
 """Statistics on arrays: pure functions that return frozen results."""
 
+from assay.stats.calibration import Calibration, calibration
 from assay.stats.clusters import ClusteredTest, clustered_difference
 from assay.stats.conditions import cochran_q, friedman
 from assay.stats.equivalence import Equivalence, equivalence
@@ -13,6 +14,8 @@ from assay.stats.multiplicity import (
     strictest_level,
 )
 from assay.stats.paired import PairedCounts, mcnemar_exact, paired_difference
+from assay.stats.passes import pass_at_k, pass_hat_k
+from assay.stats.permutation import permutation_test
 from assay.stats.posthoc import Nemenyi, PairwiseMcNemar, nemenyi, pairwise_mcnemar
 from assay.stats.power import (
     Design,
@@ -24,12 +27,16 @@ from assay.stats.power import (
 )
 from assay.stats.proportion import proportion_ci
 from assay.stats.rank import kendall, kendall_matrix, kendall_w
+from assay.stats.rank_sets import RankSets, rank_confidence
+from assay.stats.resampling import Bootstrap, bootstrap, bootstrap_means
 from assay.stats.result import EValue, Interval, Test
 from assay.stats.spending import OnlineRejections, cycle_alpha, e_lond
 from assay.stats.unpaired import fisher_exact, mann_whitney, unpaired_difference
 
 __all__ = [
     "Adjusted",
+    "Bootstrap",
+    "Calibration",
     "ClusteredTest",
     "Design",
     "EValue",
@@ -39,9 +46,13 @@ __all__ = [
     "OnlineRejections",
     "PairedCounts",
     "PairwiseMcNemar",
+    "RankSets",
     "Rejected",
     "Test",
     "adjust_p",
+    "bootstrap",
+    "bootstrap_means",
+    "calibration",
     "clustered_difference",
     "clustered_evalue",
     "cochran_q",
@@ -65,7 +76,11 @@ __all__ = [
     "paired_difference",
     "paired_evalue",
     "pairwise_mcnemar",
+    "pass_at_k",
+    "pass_hat_k",
+    "permutation_test",
     "proportion_ci",
+    "rank_confidence",
     "reject_jointly",
     "strictest_level",
     "unpaired_difference",
