@@ -23,6 +23,7 @@ from assay.core.errors import SnapshotError
 from assay.core.files import atomic_path, read_json, read_jsonl
 from assay.core.identity import canonical_json, sha256_file
 from assay.core.pins import Pin, portable
+from assay.core.validation import first_problem
 
 ITEMS, FEWSHOT, MANIFEST = "items.jsonl", "fewshot.jsonl", "manifest.json"
 
@@ -129,9 +130,8 @@ def verify_snapshot(folder: Path) -> Manifest:
     try:
         manifest = Manifest.model_validate(read_json(path))
     except ValidationError as error:
-        problem = error.errors()[0]
         raise SnapshotError(
-            f"not a manifest: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.",
+            f"not a manifest: {first_problem(error)}.",
             where=path,
             fix="build the snapshot again.",
         ) from error

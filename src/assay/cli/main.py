@@ -65,6 +65,44 @@ def reconcile(configfile: ConfigFiles = _DEFAULT) -> None:
 
 
 @app.command()
+def analyze(
+    source: Annotated[
+        Path, typer.Argument(help="long table (CSV, parquet), released records, or shards")
+    ],
+    out: Annotated[Path, typer.Option(help="folder for leaderboard.json and tables/")],
+    reference: Annotated[
+        str | None, typer.Option(help="configuration to read a table's leaderboard at")
+    ] = None,
+    options: Annotated[
+        int | None, typer.Option(help="options of every item, where a table does not say")
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="share of claims that may be wrong")] = 0.05,
+    margin: Annotated[float, typer.Option(help="difference that does not matter")] = 0.02,
+    seed: Annotated[int, typer.Option(help="of everything that is drawn")] = 1234,
+    allow_missing: Annotated[bool, typer.Option(help="analyse incomplete data")] = False,
+) -> None:
+    """Analyse outcomes collected anywhere, without the workflow, and print what they say."""
+    from assay.cli.analyze import Options, analyze_source, readings
+    from assay.leaderboard import write
+
+    with _clear_errors():
+        chosen = Options(
+            study=out.name,
+            alpha=alpha,
+            margin=margin,
+            seed=seed,
+            allow_missing=allow_missing,
+            reference=reference,
+            options=options,
+        )
+        leaderboard = analyze_source(source, chosen)
+        write(leaderboard, out)
+        for line in readings(leaderboard):
+            print(line)
+        print(f"\nNumbers: {out / 'leaderboard.json'}, tables: {out / 'tables'}")
+
+
+@app.command()
 def pin(
     repo: Annotated[str, typer.Argument(help="hub repository, such as allenai/ai2_arc")],
     kind: Annotated[Literal["model", "dataset"], typer.Option(help="what it holds")] = "dataset",

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from assay.core.errors import RecordError
 from assay.core.files import read_json, write_json
 from assay.core.identity import sha256_file
+from assay.core.validation import first_problem
 
 
 class _Frozen(BaseModel):
@@ -91,7 +92,7 @@ def verify_seal(path: Path) -> Seal:
     try:
         seal = Seal.model_validate(read_json(path))
     except ValidationError as error:
-        raise RecordError(f"not a seal: {error}", where=path) from error
+        raise RecordError(f"not a seal: {first_problem(error)}.", where=path) from error
     for name, described in seal.files.items():
         described.verify(path.parent / name)
     return seal

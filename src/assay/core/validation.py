@@ -37,6 +37,14 @@ def validated(model: type[M], value: Any, *, where: str | Path, inside: str = ""
         raise ConfigError("; ".join(dict.fromkeys(problems)) + ".", where=where) from error
 
 
+def first_problem(error: ValidationError) -> str:
+    """Return one line for a file that is not what it should be: its first fault, and how many."""
+    first, *rest = error.errors()
+    place = ".".join(str(part) for part in first["loc"]) or "value"
+    more = f" (and {len(rest)} more)" if rest else ""
+    return f"{place}: {first['msg'].removeprefix('Value error, ')}{more}"
+
+
 def _problem(model: type[BaseModel], detail: Any, inside: str) -> str:
     location = [str(part) for part in detail["loc"]]
     path = ".".join(([inside] if inside else []) + location)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from assay.core.errors import RecordError
 from assay.core.files import read_json, write_json
 from assay.core.seal import DataFile
+from assay.core.validation import first_problem
 from assay.records.schema import Record
 
 SCHEMA_VERSION = 1
@@ -86,7 +87,7 @@ def read_manifest(path: Path) -> Manifest:
     try:
         manifest = Manifest.model_validate(value)
     except ValidationError as error:
-        raise RecordError(f"not a shard manifest: {error}", where=path) from error
+        raise RecordError(f"not a shard manifest: {first_problem(error)}.", where=path) from error
     if manifest.schema_version != SCHEMA_VERSION:
         raise RecordError(
             f"schema version {manifest.schema_version}, this version reads {SCHEMA_VERSION}.",

@@ -15,6 +15,7 @@ from assay.core.errors import RecordError
 from assay.core.files import atomic_path, read_jsonl, write_jsonl
 from assay.core.identity import sha256_text
 from assay.core.seal import DataFile
+from assay.core.validation import first_problem
 from assay.records.manifest import (
     Manifest,
     count_statuses,
@@ -118,7 +119,9 @@ class Shard:
             try:
                 yield Record.model_validate(value)
             except ValidationError as error:
-                raise RecordError(f"not a record: {error}", where=f"{path}:{number}") from error
+                raise RecordError(
+                    f"not a record: {first_problem(error)}.", where=f"{path}:{number}"
+                ) from error
 
     def prompts(self) -> dict[tuple[str, str], str]:
         """Return (item id, configuration key) → full prompt text."""

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from assay.core.errors import AnalysisError
 from assay.core.files import read_json
+from assay.core.validation import first_problem
 from assay.leaderboard.summary import Missing, Summary
 from assay.plots.tables import POOLED, read_table
 from assay.records.shard import Shard, read_shard
@@ -144,7 +145,7 @@ def _read_summary(path: Path) -> Summary:
         return Summary.model_validate(read_json(path))
     except ValidationError as error:
         raise AnalysisError(
-            f"not the numbers of this version's analysis: {error}",
+            f"not the numbers of this version's analysis: {first_problem(error)}.",
             where=path,
             fix="run the leaderboard analysis again.",
         ) from error
