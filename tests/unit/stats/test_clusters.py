@@ -222,6 +222,17 @@ def test_size_where_one_of_thirty_clusters_holds_half() -> None:
     assert rejections([145, *[5] * 29], runs=300) <= 26
 
 
+@pytest.mark.parametrize("groups", [10, 30])
+def test_short_of_an_expectation_near_one_is_conservative(groups: int) -> None:
+    outcomes = np.random.default_rng(9).random((600, groups)) < 0.9
+    labels = np.repeat(np.arange(groups), 3)
+    short = [
+        clustered_difference(np.repeat(row - 0.9, 3), labels, alternative="less").p_value
+        for row in outcomes
+    ]
+    assert np.mean(np.array(short) <= 0.05) <= 0.05
+
+
 def test_power_with_few_clusters() -> None:
     assert rejections([3, 4, 5, 6, 7] * 2, runs=300, shift=1.2) >= 200
     assert rejections([3, 4, 5, 6, 7] * 6, runs=300, shift=0.8) >= 240
