@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.leaderboard.correctness import Bools
+
 Floats = NDArray[np.float64]
 
 #: The components, in the order of `VarianceFinding.estimate`.
@@ -47,12 +49,12 @@ class Moments:
     mean_item: Floats
 
 
-def components(values: Floats, *, flip_rate: float | None = None) -> Floats:
+def components(values: Floats | Bools, *, flip_rate: float | None = None) -> Floats:
     """Estimate the components of complete data.
 
     Parameters
     ----------
-    values : ndarray of float, shape (model, item, configuration)
+    values : ndarray of float or bool, shape (model, item, configuration)
         At least two along each axis.
     flip_rate : float, optional
         A/A disagreement; see `variance`.
@@ -79,10 +81,12 @@ def components(values: Floats, *, flip_rate: float | None = None) -> Floats:
     (np.float64(0.333), np.float64(0.0))
     """
     m, n, c = values.shape
-    by_model, by_configuration = values.sum(axis=2), values.sum(axis=0)
+    # Sums as floats, so that a large table of bits is never copied as one of numbers.
+    by_model, by_configuration = values.sum(axis=2, dtype=float), values.sum(axis=0, dtype=float)
     mean = values.mean(axis=1)
+    squares = by_model if values.dtype == np.bool_ else values**2
     moments = Moments(
-        cell=np.asarray((values**2).sum() / n),
+        cell=np.asarray(squares.sum() / n),
         model=np.asarray((by_model**2).sum() / n),
         configuration=np.asarray((by_configuration**2).sum() / n),
         item=np.asarray((by_configuration.sum(axis=1) ** 2).sum() / n),

@@ -135,7 +135,7 @@ def variance(
     m, n, c = cube.right.shape
     estimate = low = high = np.full(len(COMPONENTS), np.nan)
     if min(m, n, c) >= 2:
-        estimate = components(cube.right.astype(float), flip_rate=flip_rate)
+        estimate = components(cube.right, flip_rate=flip_rate)
         drawn = _drawn(cube, flip_rate, draws, seed)
         low, high = _centred_interval(estimate, drawn, level)
     total = float(np.nansum(estimate))

@@ -94,3 +94,16 @@ def test_table_has_a_row_for_each_budget_and_quantile() -> None:
     assert table["error"].to_numpy() == pytest.approx(found.error.ravel())
     again = partial_grid(data, data.scope(POOLED), budgets=(0.1, 0.2), repeats=1)
     assert found.as_json() == again.as_json()
+
+
+def test_of_many_models_some_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.leaderboard.partial._MOST_MODELS", 3)
+    data = grid(6, 60, seed=5)
+    found = partial_grid(data, data.scope(POOLED), budgets=(0.2,), repeats=1)
+    assert found.models == 3
+    rows = [0, 2, 5]  # best, middle and worst of the generator
+    order = np.argsort(-data.right.sum(axis=(1, 2)), kind="stable")
+    values = data.values[np.sort(order[rows])]
+    some = build(values, keys=[w.key for w in data.configurations], reference="gen|letter_plain|p0")
+    wanted = partial_grid(some, some.scope(POOLED), budgets=(0.2,), repeats=1)
+    assert found.rmse.tolist() == wanted.rmse.tolist()
