@@ -12,9 +12,8 @@ from scipy import special, stats
 
 from assay.core.errors import AnalysisError
 from assay.stats.proportion import proportion_ci
-from assay.stats.resampling import FEWEST_UNITS
 from assay.stats.result import Interval, Test
-from assay.stats.weights import Units
+from assay.stats.weights import FEWEST_UNITS, Units
 
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]

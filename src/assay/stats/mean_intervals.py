@@ -8,17 +8,15 @@ from scipy import special
 
 from assay.stats.exact_sums import UnitSums
 from assay.stats.resampling import (
-    FEWEST_UNITS,
     METHODS,
     BootstrapMethod,
     bootstrap_means,
     check_options,
     method_name,
     table,
-    warn_degenerate,
 )
 from assay.stats.result import Interval
-from assay.stats.weights import Units
+from assay.stats.weights import FEWEST_UNITS, Units, warn_degenerate
 
 _Floats = NDArray[np.float64]
 

@@ -79,11 +79,7 @@ def permutation_test(
     >>> found.p_value, found.n
     (0.1, 120)
     """
-    value = np.asarray(observed, float)
-    if alternative not in ("greater", "less", "two-sided"):
-        raise AnalysisError(f"unknown alternative '{alternative}'.")
-    if draws < 1:
-        raise AnalysisError(f"a permutation test needs at least one draw, not {draws}.")
+    value = _validate(observed, draws, alternative)
     if callable(permute):
         rng = np.random.default_rng([seed, _STREAM])
         null = _values(statistic(permute(rng)) for _ in range(draws))
@@ -171,3 +167,13 @@ def _p_values(
     most = null.max(axis=0)
     least = extra or (null >= most - _ROUNDING * np.abs(most)).sum(axis=0)
     return np.asarray(as_extreme / total), np.asarray(np.broadcast_to(least / total, value.shape))
+
+
+def _validate(observed: ArrayLike, draws: int, alternative: str) -> _Floats:
+    if alternative not in ("greater", "less", "two-sided"):
+        raise AnalysisError(
+            f"unknown alternative '{alternative}'.", fix="choose greater, less or two-sided."
+        )
+    if draws < 1:
+        raise AnalysisError(f"a permutation test needs at least one draw, not {draws}.")
+    return np.asarray(observed, float)

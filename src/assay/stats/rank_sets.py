@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from assay.core.errors import AnalysisError
-from assay.stats.resampling import FEWEST_UNITS
-from assay.stats.weights import Units
+from assay.stats.weights import FEWEST_UNITS, Units
 
 _Floats = NDArray[np.float64]
 _Ranks = NDArray[np.int64]

@@ -15,13 +15,11 @@ from scipy import stats
 from assay.core.errors import AnalysisError
 from assay.stats.exact_sums import mean_blocks
 from assay.stats.result import Interval
-from assay.stats.weights import Units
+from assay.stats.weights import FEWEST_UNITS, Units, warn_degenerate
 
 BootstrapMethod = Literal["bca", "percentile"]
 _Floats = NDArray[np.float64]
 
-#: With fewer units no interval is given; with at most `SCARCE_UNITS` it is too narrow.
-FEWEST_UNITS, SCARCE_UNITS = 6, 20
 METHODS = {
     "bca": "Efron (1987), JASA 82:171-185",
     "percentile": "Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 13",
@@ -113,28 +111,9 @@ def bootstrap(
         items = units.items(drawn)
         return float(statistic(*(array[items] for array in arrays)))
 
-    everything = np.arange(len(units))
-    low = high = np.nan
-    distribution = np.full(draws, np.nan)
-    if len(units) >= FEWEST_UNITS:
-        with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
-            # `warn_degenerate` says so in our words.
-            warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-            found = stats.bootstrap(
-                (everything,),
-                of_units,
-                n_resamples=draws,
-                batch=max(1, _MEMORY // everything.nbytes),
-                vectorized=False,
-                confidence_level=level,
-                method="BCa" if method == "bca" else "percentile",
-                rng=np.random.default_rng([seed, STREAM]),
-            )
-        distribution = found.bootstrap_distribution
-        if np.ptp(distribution) > 0:
-            low, high = (float(bound) for bound in found.confidence_interval)
+    distribution, low, high = _resample(of_units, len(units), level, method, draws, seed)
     interval = Interval(
-        estimate=of_units(everything),
+        estimate=of_units(np.arange(len(units))),
         low=low,
         high=high,
         level=level,
@@ -144,6 +123,37 @@ def bootstrap(
     )
     warn_degenerate(len(units), undefined=math.isnan(low))
     return Bootstrap(interval, float(np.std(distribution, ddof=1)), distribution, len(units))
+
+
+def _resample(
+    of_units: Callable[[NDArray[np.intp]], float],
+    units: int,
+    level: float,
+    method: BootstrapMethod,
+    draws: int,
+    seed: int,
+) -> tuple[_Floats, float, float]:
+    """Return the statistic of each sample of units, and its interval; NaN where undefined."""
+    if units < FEWEST_UNITS:
+        return np.full(draws, np.nan), math.nan, math.nan
+    with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
+        # `warn_degenerate` says so in our words.
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            (np.arange(units),),
+            of_units,
+            n_resamples=draws,
+            batch=max(1, _MEMORY // (8 * units)),
+            vectorized=False,
+            confidence_level=level,
+            method="BCa" if method == "bca" else "percentile",
+            rng=np.random.default_rng([seed, STREAM]),
+        )
+    distribution = np.asarray(found.bootstrap_distribution, float)
+    low, high = map(float, found.confidence_interval)
+    # A percentile interval of equal values would be a point.
+    varies = bool(np.ptp(distribution) > 0)
+    return distribution, low if varies else math.nan, high if varies else math.nan
 
 
 def bootstrap_means(
@@ -255,19 +265,6 @@ def table(matrix: ArrayLike) -> NDArray[np.generic]:
     if values.ndim != 2 or values.dtype.kind not in "buif":
         raise AnalysisError("resampling means needs a table of numbers, one row an item.")
     return values
-
-
-def warn_degenerate(units: int, *, undefined: bool) -> None:
-    """Warn, in the name of the caller's caller, where an interval is undefined or too narrow."""
-    message = None
-    if units < FEWEST_UNITS:
-        message = f"{units} units are too few for a bootstrap interval ({FEWEST_UNITS} needed)"
-    elif undefined:
-        message = "the statistic does not vary, or is undefined in a sample: no interval"
-    elif units <= SCARCE_UNITS:
-        message = f"a bootstrap interval of {units} units is too narrow"
-    if message:
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def method_name(method: str, clustered: bool) -> str:

@@ -13,6 +13,9 @@ from assay.core.errors import AnalysisError
 
 _Indices = NDArray[np.intp]
 
+#: With fewer units no interval is given; with at most `SCARCE_UNITS` it is too narrow.
+FEWEST_UNITS, SCARCE_UNITS = 6, 20
+
 
 @dataclass(frozen=True)
 class Units:
@@ -122,6 +125,19 @@ class Units:
             return ordered
         summed: NDArray[np.floating] = np.add.reduceat(ordered, self.starts, axis=0)
         return summed
+
+
+def warn_degenerate(units: int, *, undefined: bool) -> None:
+    """Warn, for the caller of the caller, where an interval is undefined or too narrow."""
+    message = None
+    if units < FEWEST_UNITS:
+        message = f"{units} units are too few for a bootstrap interval ({FEWEST_UNITS} needed)"
+    elif undefined:
+        message = "the statistic does not vary, or is undefined in a sample: no interval"
+    elif units <= SCARCE_UNITS:
+        message = f"a bootstrap interval of {units} units is too narrow"
+    if message:
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def _codes(labels: ArrayLike, items: int, what: str) -> _Indices:
