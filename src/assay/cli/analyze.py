@@ -27,6 +27,7 @@ class Options:
     allow_missing: bool = False
     reference: str | None = None
     options: int | None = None
+    quick: bool = False
 
 
 def analyze_source(source: Path, chosen: Options) -> Leaderboard:
@@ -60,6 +61,7 @@ def analyze_source(source: Path, chosen: Options) -> Leaderboard:
             equivalence_margin=chosen.margin,
             seed=chosen.seed,
             allow_missing=chosen.allow_missing,
+            quick=chosen.quick,
         )
     return analyze_correctness(
         data,
@@ -67,6 +69,7 @@ def analyze_source(source: Path, chosen: Options) -> Leaderboard:
         alpha=chosen.alpha,
         equivalence_margin=chosen.margin,
         seed=chosen.seed,
+        quick=chosen.quick,
     )
 
 
@@ -85,6 +88,6 @@ def readings(leaderboard: Leaderboard) -> Iterator[str]:
     """Yield the lines to print: the sentences, then every finding over all benchmarks."""
     summary = leaderboard.summary
     texts = [sentence.text for sentence in summary.sentences]
-    texts += [finding.reading for finding in summary.findings["all"]]
+    texts += [finding.reading for finding in summary.findings.get("all", ())]
     for text in texts:
         yield from textwrap.wrap(text, _WIDTH, initial_indent="- ", subsequent_indent="  ")

@@ -80,6 +80,7 @@ def analyze(
     margin: Annotated[float, typer.Option(help="difference that does not matter")] = 0.02,
     seed: Annotated[int, typer.Option(help="of everything that is drawn")] = 1234,
     allow_missing: Annotated[bool, typer.Option(help="analyse incomplete data")] = False,
+    quick: Annotated[bool, typer.Option(help="leave out the further findings")] = False,
 ) -> None:
     """Analyse outcomes collected anywhere, without the workflow, and print what they say."""
     from assay.cli.analyze import Options, analyze_source, readings
@@ -94,6 +95,7 @@ def analyze(
             allow_missing=allow_missing,
             reference=reference,
             options=options,
+            quick=quick,
         )
         leaderboard = analyze_source(source, chosen)
         write(leaderboard, out)

@@ -60,6 +60,7 @@ def analyze(
     seed: int,
     allow_missing: bool = False,
     absent: Sequence[str] = (),
+    quick: bool = False,
 ) -> Leaderboard:
     """Analyse the shards of a study.
 
@@ -67,7 +68,7 @@ def analyze(
     ----------
     shards : sequence of Path
         Shard folders, one for each model and benchmark, in any order.
-    study, alpha, equivalence_margin, seed
+    study, alpha, equivalence_margin, seed, quick
         As in `analyze_correctness`.
     allow_missing : bool
         Analyse what is there although shards or observations are missing.
@@ -96,6 +97,7 @@ def analyze(
         seed=seed,
         audit=audit,
         absent=absent,
+        quick=quick,
     )
 
 
@@ -108,6 +110,7 @@ def analyze_correctness(
     seed: int,
     audit: ExtractionAudit | None = None,
     absent: Sequence[str] = (),
+    quick: bool = False,
 ) -> Leaderboard:
     """Analyse outcomes from anywhere: shards, released records or a plain table.
 
@@ -127,6 +130,8 @@ def analyze_correctness(
         What other extractors read from the texts behind the outcomes, where there are texts.
     absent : sequence of str
         Names of what was left out on purpose.
+    quick : bool
+        Leave out the further findings; their tables are empty.
 
     Returns
     -------
@@ -142,9 +147,11 @@ def analyze_correctness(
     twin = NullTwin(data, seed=seed)
     bands = null_bands(data, twin, draws=TWIN_DRAWS)
     rankings = [ranking(data, scope) for scope in data.scopes()]
-    more = further(data, audit=audit, twin=twin, alpha=alpha, seed=seed)
+    more = Further()
+    if not quick:
+        more = further(data, audit=audit, twin=twin, alpha=alpha, seed=seed)
     frames = _frames(data, audit, bands, rankings, alpha, equivalence_margin) | more.tables
-    tables = {name: shaped(name, frames[name]) for name in TABLES}
+    tables = {name: shaped(name, frames.get(name, pd.DataFrame())) for name in TABLES}
     found = Basis(data, tables, bands[0], rankings[0], alpha, equivalence_margin)
     summary = Summary(
         study=study,

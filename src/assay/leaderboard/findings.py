@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -47,8 +47,8 @@ class Further:
         All scopes together.
     """
 
-    findings: dict[str, list[Finding]]
-    tables: dict[str, pd.DataFrame]
+    findings: dict[str, list[Finding]] = field(default_factory=dict)
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _items(run: _Run) -> Iterator[_Found]:
     yield parts, "variance", variance_table(parts)
     power = discrimination(run.data, run.scope, level=run.level, twin=run.twin, seed=run.seed)
     yield power, "discrimination", discrimination_table(run.data, run.scope)
-    k = min(_COMPRESSED, int(run.scope.items.sum()) // 4)
+    k = max(1, min(_COMPRESSED, int(run.scope.items.sum()) // 4))
     short = compression(run.data, run.scope, k=k, seed=run.seed)
     yield short, "compression", compression_table(short)
     grid = partial_grid(run.data, run.scope, seed=run.seed)

@@ -69,9 +69,10 @@ def generation_table(correctness: Correctness, scope: Scope) -> tuple[list[str],
     """
     offered = correctness.offered(scope)
     ways = {correctness.configurations[c]: int(c) for c in offered}
-    asked = {(way.format, way.order): c for way, c in ways.items() if way.scoring == "gen"}
+    # A grid without orders asks every format in the one order that there is.
+    asked = {(way.format, str(way.order)): c for way, c in ways.items() if way.scoring == "gen"}
     formats = sorted({form for form, _ in asked})
-    orders = sorted({str(order) for _, order in asked})
+    orders = sorted({order for _, order in asked})
     full = [order for order in orders if all((form, order) in asked for form in formats)]
     table = [[asked[form, order] for form in formats] for order in full]
     return formats, np.array(table, np.intp).reshape(len(full), len(formats))
@@ -85,7 +86,8 @@ def _formats(correctness: Correctness, scope: Scope, common: Bools) -> AxisCells
     rows = right.reshape(models.size, number, len(formats))
     labels = np.tile(np.arange(len(formats)), (number, 1)).astype(np.int8)
     totals = np.full(len(formats), number, float)
-    return AxisCells(tuple(formats), int(common.sum()), _exact(rows), labels, totals)
+    items = int(common.sum()) if len(table) else 0
+    return AxisCells(tuple(formats), items, _exact(rows), labels, totals)
 
 
 def _positions(correctness: Correctness, scope: Scope, common: Bools) -> AxisCells:

@@ -15,7 +15,11 @@ from assay.stats import proportion_ci
 
 def compliance(found: Basis) -> str:
     """Say how often the models give a usable answer at all."""
+    if not found.correctness.labels:
+        return "Which answers were usable is not known: these data hold outcomes only."
     rows = found.pooled("accuracy")
+    if all(row["parsed"] == row["n"] for row in rows):
+        return "Every answer is usable, under every configuration."
     reference = found.correctness.reference_configuration.key
     at = [row for row in rows if row["configuration"] == reference]
     worst = min(at, key=lambda row: row["compliance"])

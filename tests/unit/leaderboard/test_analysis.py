@@ -87,7 +87,7 @@ def test_names_of_models_do_not_change_numbers(shard: ShardWriter) -> None:
     found = []
     for names in (("a", "b", "c"), ("z", "y", "x")):
         folders = [shard(n, "b", o) for n, o in zip(names, outcomes, strict=True)]
-        tables = analyze(folders, study="s", seed=0).tables
+        tables = analyze(folders, study="s", seed=0, quick=True).tables
         band = tables["band"].set_index("model").loc[list(names)]
         pairs = tables["pairs"].sort_values(["benchmark", "gap"])
         columns = ["gap", "low", "p_adjusted", "gap_fragile", "fragile_item_share"]
@@ -194,4 +194,4 @@ class TestMissing:
 )
 def test_bad_options_are_refused(folders: list[Path], options: dict, message: str) -> None:
     with pytest.raises(AnalysisError, match=message):
-        analyze(folders, study="s", seed=0, **options)
+        analyze(folders, study="s", seed=0, quick=True, **options)

@@ -57,7 +57,7 @@ def test_no_text_overlaps_or_is_cut_off(name: str, tables: Tables) -> None:
 def twin(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     """The real analysis of the synthetic twin: twelve models, four benchmarks."""
     shards = write_twin(tmp_path_factory.mktemp("twin"), items_per_benchmark=6)
-    return analyze(shards, study="twin", seed=1).tables
+    return analyze(shards, study="twin", seed=1, quick=True).tables
 
 
 @each_figure
