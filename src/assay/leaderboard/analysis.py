@@ -16,7 +16,7 @@ from assay.leaderboard.accuracy import accuracy_table
 from assay.leaderboard.audit import ExtractionAudit
 from assay.leaderboard.band import band_table
 from assay.leaderboard.correctness import Correctness
-from assay.leaderboard.findings import further
+from assay.leaderboard.findings import Further, further
 from assay.leaderboard.items import fragility_table, item_table
 from assay.leaderboard.load import load, missing
 from assay.leaderboard.methods import methods
