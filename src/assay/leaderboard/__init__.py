@@ -3,6 +3,8 @@
 from assay.leaderboard.analysis import Leaderboard, analyze, analyze_correctness, write
 from assay.leaderboard.correctness import Correctness
 from assay.leaderboard.load import load
+from assay.leaderboard.load_released import load_released
+from assay.leaderboard.load_table import load_table
 from assay.leaderboard.summary import Summary, leaderboard_schema
 from assay.leaderboard.tables import COLUMNS, TABLES
 
@@ -16,5 +18,7 @@ __all__ = [
     "analyze_correctness",
     "leaderboard_schema",
     "load",
+    "load_released",
+    "load_table",
     "write",
 ]
