@@ -265,7 +265,7 @@ def _flip_bounds(sums: _Floats, sizes: _Floats, level: float) -> tuple[float, fl
     # union's own sum is not positive: a mean is rejected by the unions on the far side of it.
     place = math.floor((1 - level) / 2 * sums.size + 1e-9) - 1
     if place < 0:
-        _warn(f"so few clusters have no interval at level {level}")
+        _warn(f"so few clusters have no interval at level {level}", depth=5)
         return math.nan, math.nan
     means = sums[1:] / sizes[1:]
     last = means.size - 1 - place
@@ -279,7 +279,7 @@ def _student(sums: _Floats, sizes: _Sizes, least: float, level: float) -> _Found
     left_out = (sums - estimate * sizes) / (n - sizes)
     error = math.sqrt((groups - 1) / groups * float(left_out @ left_out))
     if error <= 1e-12 * float(np.abs(sums).max()) / n:
-        _warn("clusters have no spread: the interval is undefined")
+        _warn("clusters have no spread: the interval is undefined", depth=5)
         greater, less = (least if side * estimate > 0 else 1.0 for side in (1, -1))
         return _Found(method, math.nan, greater, less, least, math.nan, math.nan)
     t = estimate / error
@@ -288,5 +288,5 @@ def _student(sums: _Floats, sizes: _Sizes, least: float, level: float) -> _Found
     return _Found(method, t, greater, less, least, estimate - reach, estimate + reach)
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=4)
+def _warn(message: str, *, depth: int = 4) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=depth)
