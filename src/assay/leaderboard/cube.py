@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.leaderboard.correctness import Bools, Correctness, Scope
-from assay.leaderboard.wording import count, percent
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,9 @@ class Cube:
         return self.items.size / self.scope_items if self.scope_items else float("nan")
 
     @property
-    def description(self) -> str:
-        """What the cube holds, as part of a sentence."""
-        return (
-            f"{count(self.items.size, 'item')} that every model answered under every "
-            f"configuration ({percent(self.share)} of all)"
-        )
+    def units(self) -> int:
+        """Items, or clusters of items, that can be drawn independently."""
+        return self.items.size if self.clusters is None else int(self.clusters.max()) + 1
 
 
 def cluster_codes(correctness: Correctness, items: NDArray[np.intp]) -> NDArray[np.intp] | None:

@@ -85,14 +85,13 @@ class DiscriminationFinding(Finding):
         )
         if np.isnan(self.correlation):
             return (
-                "Whether discriminating items are the fragile ones is unknown: of "
-                f"{count(self.models, 'model')}, {count(self.items, 'item')} has a "
-                f"discrimination and a fragility that vary; {left_out}."
+                "Whether discriminating items are the fragile ones is unknown: it takes three "
+                f"items on which both vary, which {count(self.items, 'item')} with a "
+                f"discrimination, of {count(self.models, 'model')}, do not give; {left_out}."
             )
         text = (
             f"Over {count(self.items, 'item')}, discrimination at the reference correlates with "
-            f"fragility at {self.correlation:.2f} ({100 * self.level:g} % interval "
-            f"{self.low:.2f} to {self.high:.2f}); {left_out}"
+            f"fragility at {self.correlation:.2f} ({self._interval}); {left_out}"
         )
         if self.undefined and np.isfinite(self.zero_coded):
             text += f" (counted as zero they would make it {self.zero_coded:.2f})"
@@ -102,6 +101,12 @@ class DiscriminationFinding(Finding):
                 f"give {self.twin:.2f} (95 % of draws: {self.twin_low:.2f} to {self.twin_high:.2f})"
             )
         return f"{text}."
+
+    @property
+    def _interval(self) -> str:
+        if np.isnan(self.low):
+            return "too few clusters of items for an interval"
+        return f"{100 * self.level:g} % interval {self.low:.2f} to {self.high:.2f}"
 
 
 def discrimination(
@@ -141,7 +146,7 @@ def discrimination(
     if np.isfinite(value):
         clusters = cluster_codes(correctness, part.items[defined])
         with warnings.catch_warnings():
-            # Few clusters make the interval NaN, which the sentence shows.
+            # Few clusters make the interval NaN, which the sentence says.
             warnings.simplefilter("ignore", RuntimeWarning)
             spread = bootstrap(
                 correlation,

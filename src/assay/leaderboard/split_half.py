@@ -49,7 +49,9 @@ class SplitHalf:
         """The end of a sentence."""
         if np.isnan(self.ceiling):
             return "the ceiling of tau is unknown"
-        text = f"on halves of {self.items} items one configuration agrees with itself at a tau of "
+        text = (
+            f"on halves of {self.items:,} items one configuration agrees with itself at a tau of "
+        )
         if np.isnan(self.across):
             return f"{text}{self.ceiling:.2f}"
         return (
@@ -80,7 +82,7 @@ def split_half(cube: Cube, *, splits: int, seed: int) -> SplitHalf:
     """
     n, c = cube.right.shape[1:]
     units = np.arange(n) if cube.clusters is None else cube.clusters
-    number = int(units.max()) + 1
+    number = cube.units
     if number < 2 or splits < 1:
         return SplitHalf.unknown()
     rng = np.random.default_rng([seed, _STREAM])

@@ -17,6 +17,7 @@ from assay.leaderboard.finding import Finding
 from assay.leaderboard.mean_squares import COMPONENTS, Moments, components, solve
 from assay.leaderboard.wording import percent
 from assay.stats.resampling import bootstrap_means
+from assay.stats.weights import FEWEST_UNITS
 
 Floats = NDArray[np.float64]
 
@@ -93,6 +94,8 @@ class VarianceFinding(Finding):
         total = float(np.nansum(self.estimate))
         if total <= 0:
             return "has no share, since no outcome varies"
+        if np.isnan(self.low[k]):
+            return f"{percent(self.share[k])} (too few clusters of items for an interval)"
         low, high = 100 * self.low[k] / total, 100 * self.high[k] / total
         return f"{percent(self.share[k])} ({low:.1f} to {high:.1f})"
 
@@ -122,7 +125,8 @@ def variance(
     Returns
     -------
     VarianceFinding
-        NaN with fewer than two models, configurations or complete items.
+        NaN with fewer than two models, configurations or complete items; intervals are NaN with
+        fewer than six items or clusters to draw.
 
     Raises
     ------
@@ -136,8 +140,8 @@ def variance(
     estimate = low = high = np.full(len(COMPONENTS), np.nan)
     if min(m, n, c) >= 2:
         estimate = components(cube.right, flip_rate=flip_rate)
-        drawn = _drawn(cube, flip_rate, draws, seed)
-        low, high = _centred_interval(estimate, drawn, level)
+    if min(m, n, c) >= 2 and cube.units >= FEWEST_UNITS:
+        low, high = _centred_interval(estimate, _drawn(cube, flip_rate, draws, seed), level)
     total = float(np.nansum(estimate))
     return VarianceFinding(
         benchmark=scope.benchmark,

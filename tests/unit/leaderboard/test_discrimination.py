@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,3 +121,13 @@ def test_same_seed_same_numbers() -> None:
         discrimination(data, data.scope(POOLED), twin_draws=5, draws=100, seed=3) for _ in range(2)
     )
     assert one == two
+
+
+def test_few_clusters_have_no_interval() -> None:
+    data = grid(4, 60, seed=7)
+    items = tuple(replace(x, cluster=f"c{k % 5}") for k, x in enumerate(data.items))
+    few = replace(data, items=items)
+    found = discrimination(few, few.scope(POOLED), twin_draws=0, draws=50)
+    assert np.isfinite(found.correlation)
+    assert np.isnan([found.low, found.high]).all()
+    assert "too few clusters of items for an interval" in found.reading

@@ -80,6 +80,15 @@ def test_too_little_to_rank_is_unknown(shape: tuple[int, int, int]) -> None:
     assert json.dumps(found.as_json())
 
 
+def test_with_few_items_every_model_may_be_first() -> None:
+    values = np.zeros((3, 4, 5))
+    values[0] = 1
+    data = build(values)
+    found = rank_uncertainty(data, data.scope(POOLED), draws=100, splits=2)
+    assert found.low.tolist() == [1, 1, 1]
+    assert "leave the first rank to m00, m01 and m02" in found.reading
+
+
 class TestLeaveOneBenchmarkOut:
     def test_by_hand(self) -> None:
         # m00 leads on a by three items, m01 on b by two: without a, m01 leads.

@@ -117,3 +117,13 @@ def test_table_and_json_hold_every_component() -> None:
     assert table["component"].tolist() == list(COMPONENTS)
     assert table["share"].sum() == pytest.approx(1)
     assert found.as_json()["estimate"][7] is None
+
+
+def test_few_clusters_have_no_interval() -> None:
+    data = grid(3, 40, seed=7)
+    items = tuple(replace(x, cluster=f"c{k % 5}") for k, x in enumerate(data.items))
+    few = replace(data, items=items)
+    found = variance(few, few.scope(POOLED), draws=50)
+    assert np.isfinite(found.estimate[:7]).all()
+    assert np.isnan([*found.low, *found.high]).all()
+    assert "too few clusters of items for an interval" in found.reading
