@@ -8,13 +8,12 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from statsmodels.stats.multitest import multipletests
+from scipy import stats
 
 from assay.core.errors import AnalysisError
 
 Correction = Literal["by", "bh", "holm"]
 
-_STATSMODELS_NAME = {"by": "fdr_by", "bh": "fdr_bh", "holm": "holm"}
 _REFERENCE = {
     "by": "Benjamini & Yekutieli (2001), Annals of Statistics 29:1165-1188",
     "bh": "Benjamini & Hochberg (1995), JRSS B 57:289-300",
@@ -73,8 +72,10 @@ def adjust_p(p_values: ArrayLike, *, method: Correction = "by") -> Adjusted:
     values = _validate(p_values, method)
     known = ~np.isnan(values)
     adjusted = np.full(values.shape, np.nan)
-    if known.any():
-        adjusted[known] = multipletests(values[known], method=_STATSMODELS_NAME[method])[1]
+    if method == "holm":
+        adjusted = holm(values[None])[0]
+    elif known.any():
+        adjusted[known] = stats.false_discovery_control(values[known], method=method)
     return Adjusted(
         p_values=adjusted,
         family=int(known.sum()),
@@ -82,6 +83,38 @@ def adjust_p(p_values: ArrayLike, *, method: Correction = "by") -> Adjusted:
         method=method,
         reference=_REFERENCE[method],
     )
+
+
+def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Holm's adjusted p-values of each row, a family of its own.
+
+    Parameters
+    ----------
+    p_values : ndarray of float, shape (family, hypothesis)
+        NaN marks a hypothesis that could not be tested: it stays NaN and is not counted.
+
+    Returns
+    -------
+    ndarray of float, same shape
+
+    References
+    ----------
+    Holm (1979), Scandinavian Journal of Statistics 6:65-70.
+
+    Examples
+    --------
+    >>> holm(np.array([[0.01, 0.04, 0.03], [0.5, np.nan, 0.2]])).tolist()
+    [[0.03, 0.06, 0.06], [0.5, nan, 0.4]]
+    """
+    tested = np.sum(~np.isnan(p_values), axis=1, keepdims=True)
+    places = np.argsort(p_values, axis=1)  # NaN comes last
+    left = np.maximum(tested - np.arange(p_values.shape[1]), 1)
+    steps = np.take_along_axis(p_values, places, axis=1) * left
+    adjusted = np.empty(p_values.shape)
+    np.put_along_axis(
+        adjusted, places, np.minimum(1.0, np.maximum.accumulate(steps, axis=1)), axis=1
+    )
+    return adjusted
 
 
 def strictest_level(alpha: float, family: int, *, method: Correction = "by") -> float:
@@ -249,8 +282,8 @@ def _check_alpha(alpha: float) -> None:
 
 
 def _validate(p_values: ArrayLike, method: str) -> NDArray[np.float64]:
-    if method not in _STATSMODELS_NAME:
-        known = ", ".join(_STATSMODELS_NAME)
+    if method not in _REFERENCE:
+        known = ", ".join(_REFERENCE)
         raise AnalysisError(f"unknown correction '{method}'.", fix=f"choose one of {known}.")
     values = np.asarray(p_values, float)
     if values.ndim != 1 or np.any((values < 0) | (values > 1)):
