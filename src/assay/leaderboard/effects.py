@@ -16,6 +16,7 @@ from assay.leaderboard.band import axes
 from assay.leaderboard.correctness import Correctness, Scope
 from assay.leaderboard.families import cluster_count, families
 from assay.leaderboard.finding import Finding
+from assay.leaderboard.holm import holm
 from assay.leaderboard.wording import count, gap_interval, listed, points
 from assay.stats.clusters import FEWEST_CLUSTERS, clustered_difference
 from assay.stats.conditions import cochran_q
@@ -288,7 +289,7 @@ def _means(outcomes: Floats) -> Floats:
 def _pairs(
     table: _Table, i: NDArray[np.intp], j: NDArray[np.intp], rows: Floats
 ) -> tuple[LevelPair, ...]:
-    adjusted = adjust_p(rows[:, 3], method="holm").p_values
+    adjusted = holm(rows[None, :, 3])[0]
     return tuple(
         LevelPair(table.levels[a], table.levels[b], float(gap), float(low), float(high), float(p))
         for a, b, (gap, low, high, _), p in zip(i, j, rows, adjusted, strict=True)

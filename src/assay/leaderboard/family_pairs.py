@@ -14,6 +14,7 @@ from assay.core.errors import AnalysisError
 from assay.leaderboard.correctness import Correctness, Scope
 from assay.leaderboard.families import Families, cluster_count, families
 from assay.leaderboard.finding import Finding
+from assay.leaderboard.holm import holm
 from assay.leaderboard.wording import count
 from assay.stats.clusters import FEWEST_CLUSTERS, ClusteredTest, clustered_difference
 from assay.stats.multiplicity import adjust_p
@@ -215,21 +216,10 @@ def _tested(lead: Floats, clusters: NDArray[np.intp], level: float) -> Clustered
 def _verdicts(p_first: Floats, p_second: Floats) -> tuple[Floats, Floats]:
     """Return the p-values of "better everywhere" and "the order flips", shape (pair,)."""
     worst = np.minimum(p_first.max(axis=1, initial=0), p_second.max(axis=1, initial=0))
-    adjusted = _holm(np.hstack([p_first, p_second]))
+    adjusted = holm(np.hstack([p_first, p_second]))
     ahead, behind = np.split(adjusted, 2, axis=1)
     flips = np.maximum(ahead.min(axis=1, initial=1), behind.min(axis=1, initial=1))
     return np.minimum(1.0, 2 * worst), flips
-
-
-def _holm(p_values: Floats) -> Floats:
-    """Adjust each row by itself: `adjust_p` for all pairs at once."""
-    number = p_values.shape[1]
-    places = np.argsort(p_values, axis=1)
-    steps = np.take_along_axis(p_values, places, axis=1) * np.arange(number, 0, -1)
-    adjusted = np.empty(p_values.shape)
-    steps = np.minimum(1.0, np.maximum.accumulate(steps, axis=1))
-    np.put_along_axis(adjusted, places, steps, axis=1)
-    return adjusted
 
 
 def family_pair_table(found: FamilyPairs) -> pd.DataFrame:
