@@ -21,8 +21,8 @@ from scipy.stats import rankdata
 from assay.core.errors import AnalysisError
 from assay.leaderboard.correctness import Bools, Correctness, Scope
 from assay.leaderboard.cube import Cube
-from assay.leaderboard.discrimination import point_biserial
 from assay.leaderboard.finding import Finding
+from assay.leaderboard.item_rest import point_biserial
 from assay.leaderboard.items import ItemClasses
 from assay.leaderboard.model_families import family_codes
 from assay.leaderboard.subsets import RULES, RankingRecord, choose, judge_subsets, tied_places

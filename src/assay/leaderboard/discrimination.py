@@ -9,7 +9,6 @@ counted, and the twin's value stands beside.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,10 +19,10 @@ from numpy.typing import NDArray
 from assay.leaderboard.correctness import Bools, Correctness, Scope
 from assay.leaderboard.cube import cluster_codes
 from assay.leaderboard.finding import Finding
+from assay.leaderboard.item_rest import point_biserial, resampled_correlation
 from assay.leaderboard.items import ItemClasses
 from assay.leaderboard.null_twin import NullTwin
 from assay.leaderboard.wording import count
-from assay.stats.resampling import bootstrap
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +44,7 @@ class DiscriminationFinding(Finding):
     ----------
     correlation, low, high : float
         Over the items whose discrimination is defined, with a bootstrap interval for items like
-        these. Discriminations are held fixed while items are drawn.
+        these and the same models; scores are recomputed in every sample of the items.
     level : float
     items, undefined : int
         Items with a discrimination, and those without: every model right, every model wrong, or
@@ -142,23 +141,17 @@ def discrimination(
     both = part.scores(correctness.right)
     defined = ~np.isnan(both).any(axis=0)
     power, fragility = both[:, defined]
-    value, low, high = correlation(power, fragility), np.nan, np.nan
+    value = correlation(power, fragility)
+    low = high = float("nan")
     if np.isfinite(value):
-        clusters = cluster_codes(correctness, part.items[defined])
-        with warnings.catch_warnings():
-            # Few clusters make the interval NaN, which the sentence says.
-            warnings.simplefilter("ignore", RuntimeWarning)
-            spread = bootstrap(
-                correlation,
-                (power, fragility),
-                clusters=clusters,
-                level=level,
-                method="percentile",
-                draws=draws,
-                seed=seed,
-            ).interval
-        low, high = float(spread.low), float(spread.high)
-    simulated = _simulated(correctness, part, twin, twin_draws if np.isfinite(value) else 0, seed)
+        clusters = cluster_codes(correctness, part.items)
+        at_reference = part.at_reference(correctness.right)
+        low, high = _interval(
+            resampled_correlation(at_reference, both[1], clusters=clusters, draws=draws, seed=seed),
+            level,
+        )
+    wanted = twin_draws if np.isfinite(value) else 0
+    middle, twin_low, twin_high = _simulated(correctness, part, twin, wanted, seed)
     judged = ~np.isnan(both[1])
     return DiscriminationFinding(
         benchmark=scope.benchmark,
@@ -170,9 +163,9 @@ def discrimination(
         undefined=int(np.isnan(both[0]).sum()),
         mean=float(power.mean()) if power.size else float("nan"),
         zero_coded=correlation(np.nan_to_num(both[0][judged]), both[1][judged]),
-        twin=simulated[0],
-        twin_low=simulated[1],
-        twin_high=simulated[2],
+        twin=middle,
+        twin_low=twin_low,
+        twin_high=twin_high,
         models=part.models.size,
     )
 
@@ -215,45 +208,11 @@ class _Part:
         judged = classes.judged.sum(axis=0)
         fragile = (classes.fragile & classes.judged).sum(axis=0)
         fragility = np.divide(fragile, judged, out=np.full(judged.shape, np.nan), where=judged > 0)
-        at_reference = right[:, :, self.reference][np.ix_(self.models, self.items)]
-        return np.stack([point_biserial(at_reference), fragility])
+        return np.stack([point_biserial(self.at_reference(right)), fragility])
 
-
-def point_biserial(right: Bools) -> Floats:
-    """Return the correlation of each item with the score on all other items.
-
-    Parameters
-    ----------
-    right : ndarray of bool, shape (model, item)
-
-    Returns
-    -------
-    ndarray of float, shape (item,)
-        NaN where the item, or the score on the rest, is the same for every model.
-
-    Notes
-    -----
-    The score leaves the item itself out; with it, an item of pure noise would correlate with its
-    own contribution. Sums of 0 and 1 are exact, so that "the same for every model" is too.
-
-    References
-    ----------
-    Lord & Novick (1968), Statistical Theories of Mental Test Scores, section 15.
-
-    Examples
-    --------
-    >>> point_biserial(np.array([[1, 1, 1], [1, 0, 1], [0, 0, 1]], bool)).round(3).tolist()
-    [0.5, 0.5, nan]
-    """
-    x = right.astype(np.int64)
-    models = len(x)
-    rest = x.sum(axis=1)[:, None] - x
-    cross = models * (x * rest).sum(axis=0) - x.sum(axis=0) * rest.sum(axis=0)
-    own = models * x.sum(axis=0) - x.sum(axis=0) ** 2
-    other = models * (rest**2).sum(axis=0) - rest.sum(axis=0) ** 2
-    scale = np.sqrt(own.astype(float)) * np.sqrt(other.astype(float))
-    power: Floats = np.divide(cross, scale, out=np.full(scale.shape, np.nan), where=scale > 0)
-    return power
+    def at_reference(self, right: Bools) -> Bools:
+        """Return the outcomes at the reference, shape (model, item)."""
+        return np.asarray(right[:, :, self.reference][np.ix_(self.models, self.items)])
 
 
 def correlation(x: Floats, y: Floats) -> float:
@@ -262,6 +221,14 @@ def correlation(x: Floats, y: Floats) -> float:
         return float("nan")
     a, b = x - x.mean(), y - y.mean()
     return float((a * b).sum() / np.sqrt((a**2).sum() * (b**2).sum()))
+
+
+def _interval(drawn: Floats, level: float) -> tuple[float, float]:
+    known = drawn[~np.isnan(drawn)]
+    if not known.size:
+        return float("nan"), float("nan")
+    low, high = np.quantile(known, ((1 - level) / 2, (1 + level) / 2))
+    return float(low), float(high)
 
 
 def _simulated(

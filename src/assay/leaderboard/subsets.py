@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from assay.leaderboard.correctness import Bools
-from assay.leaderboard.discrimination import point_biserial
+from assay.leaderboard.item_rest import point_biserial
 
 Floats = NDArray[np.float64]
 

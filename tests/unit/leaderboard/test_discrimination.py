@@ -12,37 +12,11 @@ from assay.leaderboard.discrimination import (
     correlation,
     discrimination,
     discrimination_table,
-    point_biserial,
 )
 from assay.leaderboard.items import fragility_table
 
 from .builders import build
 from .simulated import grid
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_point_biserial_is_that_of_scipy_against_the_rest(seed: int) -> None:
-    right = (np.random.default_rng(seed).random((7, 30)) < 0.7).astype(int)
-    found = point_biserial(right.astype(bool))
-    for k in range(30):
-        rest = right.sum(axis=1) - right[:, k]
-        if np.ptp(right[:, k]) == 0 or np.ptp(rest) == 0:
-            assert np.isnan(found[k])
-        else:
-            wanted = stats.pointbiserialr(right[:, k], rest).statistic
-            assert found[k] == pytest.approx(wanted, abs=1e-12)
-
-
-def test_the_item_itself_is_not_part_of_the_score() -> None:
-    # Coins: with the whole score, items of one study correlate with themselves.
-    right = np.random.default_rng(0).random((12, 3000)) < 0.5
-    rest, whole = point_biserial(right[:, :20]), []
-    for k in range(20):
-        whole.append(stats.pointbiserialr(right[:, k], right[:, :20].sum(axis=1)).statistic)
-    assert np.mean(whole) > np.mean(rest) + 0.1
-    assert np.nanmean(
-        [point_biserial(right[:, k : k + 20]).mean() for k in range(0, 3000, 20)]
-    ) == pytest.approx(0, abs=0.03)
 
 
 def test_undefined_items_are_excluded_and_counted() -> None:
