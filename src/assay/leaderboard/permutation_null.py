@@ -1,8 +1,8 @@
 """Headlines along one axis beside what they are when that axis means nothing.
 
-The levels of one axis are exchanged at random within each item and each setting of the other
-axes, for all models alike. Whatever the models share (difficult items, the other axes) stays; only
-the tie between a level and its outcomes goes.
+The levels of one axis are exchanged at random within each item (or cluster of items), for all
+models and all settings of the other axes alike. Whatever the models share (difficult items, the
+other axes) stays; only the tie between a level and its outcomes goes.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class PermutationNull(Finding):
     @property
     def reading(self) -> str:
         """How far accuracy moves and who leads along the axis, beside shuffled levels."""
-        if len(self.levels) < 2 or not self.items:
+        if np.isnan(self.headlines["accuracy_range"].value):
             return f"What the {_TITLE[self.axis]} does is unknown: nothing varies along it."
         spread, lead = self.headlines["accuracy_range"], self.headlines["champions"]
         text = (
@@ -142,6 +142,11 @@ def permutation_null(
 
     Notes
     -----
+    An item's outcomes at one level go together over the other axes: what makes a model fail an
+    item in one format does so in most orders. They are therefore exchanged together. Exchanging
+    them order by order took that for independent evidence, and found an accuracy range of formats
+    in 155 of 300 simulated leaderboards without any effect.
+
     A small p-value says that the levels of the axis are not exchangeable. It does not say that
     models react differently: an effect that all models share also makes accuracy range. Headlines
     that no exchange of levels can change (flips, robust and optimistic accuracy) have a twin
@@ -186,22 +191,22 @@ def _permuted(cells: AxisCells, draws: int, rng: np.random.Generator) -> Iterato
     block = max(1, _BLOCK // (cells.labels.size * len(cells.levels)))
     for start in range(0, draws, block):
         size = min(block, draws - start)
-        yield from _accuracy(cells, np.stack([_shuffled(cells.labels, rng) for _ in range(size)]))
+        yield from _accuracy(cells, np.stack([_shuffled(cells, rng) for _ in range(size)]))
 
 
-def _shuffled(labels: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.int8]:
-    """Exchange the labels within each row."""
-    rows, places = labels.shape
+def _shuffled(cells: AxisCells, rng: np.random.Generator) -> NDArray[np.int8]:
+    """Exchange the labels within each item, in the same way for all items of a cluster."""
+    groups, places = int(cells.clusters.max()) + 1, cells.labels.shape[1]
     if places <= _LISTED:
         table = np.array(list(itertools.permutations(range(places))), np.intp)
-        chosen = table[rng.integers(len(table), size=rows)]
+        chosen = table[rng.integers(len(table), size=groups)]
     else:
-        chosen = rng.random((rows, places)).argsort(axis=1)
-    return np.take_along_axis(labels, chosen, axis=1)
+        chosen = rng.random((groups, places)).argsort(axis=1)
+    return np.take_along_axis(cells.labels, chosen[cells.clusters], axis=1)
 
 
 def _accuracy(cells: AxisCells, labels: NDArray[np.int8]) -> Floats:
-    """Return the accuracy, shape (draw, model, level), for labels of shape (draw, row, place)."""
+    """Return the accuracy, shape (draw, model, level), for labels of shape (draw, item, place)."""
     draws, levels = len(labels), len(cells.levels)
     member = labels.reshape(draws, -1).T[:, :, None] == np.arange(levels)
     # Whole numbers: exact, in whatever order they are added.

@@ -16,26 +16,32 @@ AXES = ("order", "format", "scoring", "family")
 
 @dataclass(frozen=True)
 class AxisCells:
-    """Outcomes in rows within which the levels of an axis are exchangeable.
+    """Outcomes of items within which the levels of an axis are exchangeable.
 
     Attributes
     ----------
     levels : tuple of str
-    items : int
-        Items behind the rows.
-    hits : ndarray of float, shape (model, row, place)
-        Whole numbers: the outcomes of one item at one setting of the other axes.
-    labels : ndarray of int8, shape (row, place)
+    hits : ndarray of float, shape (model, item, place)
+        Whole numbers: how many outcomes of the item at the place are right, over all settings of
+        the other axes.
+    labels : ndarray of int8, shape (item, place)
         Level of each place.
     totals : ndarray of float, shape (level,)
         What the hits of a level are divided by to give its accuracy.
+    clusters : ndarray of int, shape (item,)
+        Numbered from 0; items of one cluster are not independent.
     """
 
     levels: tuple[str, ...]
-    items: int
     hits: NDArray[np.floating]
     labels: NDArray[np.int8]
     totals: NDArray[np.float64]
+    clusters: NDArray[np.intp]
+
+    @property
+    def items(self) -> int:
+        """Number of items."""
+        return len(self.labels)
 
 
 def axis_cells(correctness: Correctness, scope: Scope, axis: str) -> AxisCells:
@@ -44,14 +50,14 @@ def axis_cells(correctness: Correctness, scope: Scope, axis: str) -> AxisCells:
     Only items observed for every model under every offered configuration take part.
 
     format
-        A row is an item in one order, a place a generation format.
+        A place is a generation format, over all orders.
     order
-        A row is an item in one format, a place an order; its level is the position at which the
-        right option was shown, because the name of an order says nothing about that. Items with
-        another number of options than most are left out.
+        A place is an order, over all formats; its level is the position at which the right option
+        was shown, because the name of an order says nothing about that. Items with another number
+        of options than most are left out.
     family, scoring
-        A row is an item, a place a family of configurations with its mean over them. Scoring
-        gathers the families into generation and likelihood, each family counting once.
+        A place is a family of configurations with its mean over them. Scoring gathers the
+        families into generation and likelihood, each family counting once.
     """
     models = correctness.ranked(scope)
     common = np.asarray(correctness.complete(scope)[models].all(axis=0), bool)
@@ -82,12 +88,12 @@ def _formats(correctness: Correctness, scope: Scope, common: Bools) -> AxisCells
     formats, table = generation_table(correctness, scope)
     models = correctness.ranked(scope)
     right = correctness.right[models][:, common][:, :, table]
-    number = int(common.sum()) * len(table)
-    rows = right.reshape(models.size, number, len(formats))
-    labels = np.tile(np.arange(len(formats)), (number, 1)).astype(np.int8)
-    totals = np.full(len(formats), number, float)
-    items = int(common.sum()) if len(table) else 0
-    return AxisCells(tuple(formats), items, _exact(rows), labels, totals)
+    hits = right.sum(axis=2, dtype=np.int64)
+    items = int(common.sum())
+    labels = np.tile(np.arange(len(formats)), (items, 1)).astype(np.int8)
+    totals = np.full(len(formats), items * len(table), float)
+    clusters = _numbered(correctness, common)
+    return AxisCells(tuple(formats), _exact(hits), labels, totals, clusters)
 
 
 def _positions(correctness: Correctness, scope: Scope, common: Bools) -> AxisCells:
@@ -98,14 +104,13 @@ def _positions(correctness: Correctness, scope: Scope, common: Bools) -> AxisCel
     kept = common & shown & bool(table.size)
     if kept.any():
         kept &= options == np.bincount(options[kept]).argmax()
-    shape = (int(kept.sum()) * len(formats), len(table))
-    slots = correctness.gold_slots[kept][:, table.T].reshape(shape)
-    right = correctness.right[models][:, kept][:, :, table.T].reshape(models.size, *shape)
+    slots = correctness.gold_slots[kept][:, table[:, 0] if table.size else []]
+    hits = correctness.right[models][:, kept][:, :, table].sum(axis=3, dtype=np.int64)
     seen, place = np.unique(slots, return_inverse=True)
-    labels = place.reshape(shape).astype(np.int8)
-    totals = np.bincount(place.ravel(), minlength=seen.size).astype(float)
+    labels = place.reshape(slots.shape).astype(np.int8)
+    totals = len(formats) * np.bincount(place.ravel(), minlength=seen.size).astype(float)
     names = tuple(f"position {slot + 1}" for slot in seen)
-    return AxisCells(names, int(kept.sum()), _exact(right), labels, totals)
+    return AxisCells(names, _exact(hits), labels, totals, _numbered(correctness, kept))
 
 
 def _families(correctness: Correctness, scope: Scope, common: Bools, *, scoring: bool) -> AxisCells:
@@ -125,7 +130,11 @@ def _families(correctness: Correctness, scope: Scope, common: Bools, *, scoring:
     labels = np.tile(level_of, (hits.shape[1], 1)).astype(np.int8)
     members = np.bincount(level_of, minlength=len(levels))
     totals = (members * unit * hits.shape[1]).astype(float)
-    return AxisCells(levels, int(common.sum()), _exact(hits), labels, totals)
+    return AxisCells(levels, _exact(hits), labels, totals, _numbered(correctness, common))
+
+
+def _numbered(correctness: Correctness, items: Bools) -> NDArray[np.intp]:
+    return np.asarray(np.unique(correctness.cluster_of[items], return_inverse=True)[1], np.intp)
 
 
 def _exact(hits: NDArray[np.generic]) -> NDArray[np.floating]:

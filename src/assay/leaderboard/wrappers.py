@@ -155,7 +155,9 @@ def _wrapped(
     items = scope.items & correctness.present[m][:, together].all(axis=1)
     clusters = correctness.cluster_of[items]
     accuracy, parsed = (
-        np.array([cells[np.ix_(items, c)].mean(axis=1) for c in along]).reshape(len(along), int(items.sum()))
+        np.array([cells[np.ix_(items, c)].mean(axis=1) for c in along]).reshape(
+            len(along), int(items.sum())
+        )
         for cells in (correctness.right[m], correctness.statuses[m] == _PARSED)
     )
     return _Wrapped(

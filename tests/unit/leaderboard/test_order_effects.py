@@ -127,7 +127,7 @@ def test_table_and_alpha() -> None:
         order_effects(data, data.scope("all"), alpha=0)
 
 
-@pytest.mark.parametrize("items", [40, 300])
+@pytest.mark.parametrize("items", [40, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("position", [0.0, 1.0])
 def test_an_order_without_effect_is_rarely_called_one(items: int, position: float) -> None:
     orders = positions = 0

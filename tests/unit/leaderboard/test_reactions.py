@@ -57,7 +57,9 @@ def test_the_deviation_is_that_of_the_generator() -> None:
     assert found.deviation[1] == pytest.approx(-found.deviation[0])
 
 
-@pytest.mark.parametrize(("models", "items"), [(2, 60), (5, 240)])
+@pytest.mark.parametrize(
+    ("models", "items"), [(2, 60), pytest.param(5, 240, marks=pytest.mark.slow)]
+)
 def test_effects_that_all_models_share_are_rarely_called_reactions(models: int, items: int) -> None:
     wrong = 0
     for run in range(RUNS):
