@@ -136,10 +136,8 @@ def family_pairs(correctness: Correctness, scope: Scope, *, alpha: float = 0.05)
         for b in range(a + 1, found.models.size)
     ]
     shape = (len(pairs), len(found.names))
-    p_first, p_second = (
-        np.array([getattr(pair, side) for pair in pairs], float).reshape(shape)
-        for side in ("p_first", "p_second")
-    )
+    p_first = np.array([pair.p_first for pair in pairs], float).reshape(shape)
+    p_second = np.array([pair.p_second for pair in pairs], float).reshape(shape)
     everywhere, flip = _verdicts(p_first, p_second)
     bounds = np.array([pair.bounds for pair in pairs], float).reshape(len(pairs), 3, shape[1])
     names = [correctness.models[k] for k in found.models]
