@@ -28,10 +28,11 @@ from assay.stats.power import (
 from assay.stats.proportion import proportion_ci
 from assay.stats.rank import kendall, kendall_matrix, kendall_w
 from assay.stats.rank_sets import RankSets, rank_confidence
+from assay.stats.rank_sum import mann_whitney
 from assay.stats.resampling import Bootstrap, bootstrap, bootstrap_means
 from assay.stats.result import EValue, Interval, Test
 from assay.stats.spending import OnlineRejections, cycle_alpha, e_lond
-from assay.stats.unpaired import fisher_exact, mann_whitney, unpaired_difference
+from assay.stats.unpaired import fisher_exact, unpaired_difference
 
 __all__ = [
     "Adjusted",

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from assay.core.errors import AnalysisError
-from assay.stats.paired import Alternative
 from assay.stats.result import Interval
+from assay.stats.sides import Alternative, check_alternative, p_of_sides
 
 #: Fewer clusters than this never decide anything: two-sided sign flips cannot reach .05.
 FEWEST_CLUSTERS = 6
@@ -153,8 +153,8 @@ def clustered_difference(
     return ClusteredTest(
         interval=Interval(estimate, found.low, found.high, level, n, found.method, reference),
         statistic=found.statistic,
-        p_value=_of_sides(found.greater, found.less, alternative),
-        attainable_p=_of_sides(found.least, found.least, alternative),
+        p_value=p_of_sides(found.greater, found.less, alternative),
+        attainable_p=p_of_sides(found.least, found.least, alternative),
         groups=sums.size,
         alternative=alternative,
         method=found.method,
@@ -189,16 +189,9 @@ def cluster_sums(differences: ArrayLike, clusters: ArrayLike | None) -> tuple[_F
 
 
 def _validate(level: float, alternative: str) -> None:
-    if alternative not in ("two-sided", "greater", "less"):
-        raise AnalysisError(f"unknown alternative '{alternative}'.")
+    check_alternative(alternative)
     if not 0 < level < 1:
         raise AnalysisError(f"a confidence level lies between 0 and 1, not {level}.")
-
-
-def _of_sides(greater: float, less: float, alternative: Alternative) -> float:
-    if alternative == "two-sided":
-        return float(np.minimum(1.0, 2 * np.minimum(greater, less)))
-    return greater if alternative == "greater" else less
 
 
 @dataclass(frozen=True, slots=True)

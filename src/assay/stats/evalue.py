@@ -10,8 +10,8 @@ from scipy import special
 
 from assay.core.errors import AnalysisError
 from assay.stats.clusters import cluster_sums
-from assay.stats.paired import Alternative
 from assay.stats.result import EValue, unwrap
+from assay.stats.sides import Alternative, check_alternative
 
 _Floats = NDArray[np.float64]
 _PAIRED = "Ramdas & Wang (2025), Hypothesis Testing with E-values; Robbins (1970), AMS 41:1397-1409"
@@ -53,7 +53,7 @@ def paired_evalue(b: ArrayLike, c: ArrayLike, *, alternative: Alternative = "two
     >>> round(paired_evalue(8, 0, alternative="greater").e, 2)
     56.78
     """
-    _check_alternative(alternative)
+    check_alternative(alternative)
     first, second = np.broadcast_arrays(np.asarray(b), np.asarray(c))
     for count in (first, second):
         if np.any(count < 0) or np.any(count != np.floor(count)):
@@ -150,7 +150,7 @@ def clustered_evalue(
     >>> round(clustered_evalue([1] * 8, [0, 0, 1, 1, 2, 2, 3, 3], bound=2).e, 2)
     3.2
     """
-    _check_alternative(alternative)
+    check_alternative(alternative)
     sums, sizes = cluster_sums(differences, clusters)
     stakes, weights = _stakes(grid, alternative)
     if np.any(np.abs(np.asarray(differences, float)) > 1):
@@ -184,8 +184,3 @@ def _stakes(grid: ArrayLike | None, alternative: Alternative) -> tuple[_Floats, 
 def _log_mixture(shares: _Floats, stakes: _Floats, weights: _Floats) -> float:
     logs = np.array([np.log1p(stake * shares).sum() for stake in stakes])
     return float(special.logsumexp(logs, b=weights))
-
-
-def _check_alternative(alternative: str) -> None:
-    if alternative not in ("two-sided", "greater", "less"):
-        raise AnalysisError(f"unknown alternative '{alternative}'.")

@@ -13,9 +13,9 @@ from scipy import special, stats
 from assay.core.errors import AnalysisError
 from assay.stats.proportion import proportion_ci
 from assay.stats.result import Interval, Test, unwrap
+from assay.stats.sides import Alternative, check_alternative
 from assay.stats.tango import tango_bounds
 
-Alternative = Literal["two-sided", "greater", "less"]
 DifferenceMethod = Literal["tango", "newcombe"]
 _Ints = NDArray[np.int64]
 
@@ -114,8 +114,7 @@ def mcnemar_exact(counts: PairedCounts, *, alternative: Alternative = "two-sided
     >>> result.p_value
     0.0625
     """
-    if alternative not in ("two-sided", "greater", "less"):
-        raise AnalysisError(f"unknown alternative '{alternative}'.")
+    check_alternative(alternative)
     b, c, total = counts.b, counts.c, counts.b + counts.c
     tail = {"two-sided": np.minimum(b, c), "greater": c, "less": b}[alternative]
     sides = 2 if alternative == "two-sided" else 1

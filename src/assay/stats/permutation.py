@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from assay.core.errors import AnalysisError
-from assay.stats.paired import Alternative
 from assay.stats.result import Test, unwrap
+from assay.stats.sides import Alternative, check_alternative
 
 _Arrangement = TypeVar("_Arrangement")
 _Floats = NDArray[np.float64]
@@ -170,10 +170,7 @@ def _p_values(
 
 
 def _validate(observed: ArrayLike, draws: int, alternative: str) -> _Floats:
-    if alternative not in ("greater", "less", "two-sided"):
-        raise AnalysisError(
-            f"unknown alternative '{alternative}'.", fix="choose greater, less or two-sided."
-        )
+    check_alternative(alternative)
     if draws < 1:
         raise AnalysisError(f"a permutation test needs at least one draw, not {draws}.")
     return np.asarray(observed, float)

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
 from assay.core.errors import AnalysisError
-from assay.stats.paired import Alternative
 from assay.stats.proportion import proportion_ci
 from assay.stats.result import Interval, Test, unwrap
+from assay.stats.sides import Alternative, check_alternative
 
 TableMethod = Literal["fisher", "barnard"]
 _Floats = NDArray[np.float64]
@@ -23,9 +23,6 @@ _TABLE_REFERENCE = {
     "fisher": "Fisher (1935), JRSS 98:39-82",
     "barnard": "Barnard (1947), Biometrika 34:123-138",
 }
-#: The exact rank-sum distribution is counted up to this many values of both groups, times
-#: values of the smaller: a few hundredths of a second.
-_EXACT_SIZE = 5000
 
 
 def unpaired_difference(
@@ -143,7 +140,7 @@ def fisher_exact(
 
 
 def _validate_table(table: ArrayLike, alternative: str, method: str) -> _Ints:
-    _check_alternative(alternative)
+    check_alternative(alternative)
     if method not in _TABLE_REFERENCE:
         raise AnalysisError(f"unknown test '{method}'.", fix="choose fisher or barnard.")
     counts = np.asarray(table)
@@ -199,109 +196,6 @@ def _extremes(counts: _Ints, method: str) -> list[_Ints]:
         np.array([[hits, first - hits], [right - hits, second - right + hits]])
         for hits in (min(first, right), max(0, right - second))
     ]
-
-
-def mann_whitney(x: ArrayLike, y: ArrayLike, *, alternative: Alternative = "two-sided") -> Test:
-    """Test whether scores of one group tend to be larger than those of another.
-
-    Parameters
-    ----------
-    x, y : array_like of float, shape (value,)
-        Of different items. Equal scores are ties.
-    alternative : {"two-sided", "greater", "less"}
-        As in scipy, "greater": `x` tends to be larger than `y`.
-
-    Returns
-    -------
-    Test
-        `statistic` is the area under the ROC curve, P(x > y) + P(x = y) / 2. The p-value is exact,
-        ties included, as long as the number of values times the size of the smaller group is at
-        most 5,000; then normal with corrections for ties and continuity, and `attainable_p` is
-        NaN. NaN, with a RuntimeWarning, where a group is empty.
-
-    Raises
-    ------
-    AnalysisError
-        If a score is NaN, or the alternative is unknown.
-
-    References
-    ----------
-    Mann & Whitney (1947), Annals of Mathematical Statistics 18:50-60.
-
-    Examples
-    --------
-    >>> result = mann_whitney([3, 4, 5, 6], [1, 2, 2, 3])
-    >>> result.statistic, round(result.p_value, 4)
-    (0.96875, 0.0571)
-    """
-    _check_alternative(alternative)
-    first, second = np.asarray(x, float), np.asarray(y, float)
-    if first.ndim != 1 or second.ndim != 1 or np.isnan([*first, *second]).any():
-        raise AnalysisError("Mann-Whitney compares two complete lists of scores.")
-    area, p_value, attainable, kind = math.nan, math.nan, math.nan, "exact"
-    sizes = first.size, second.size
-    if not min(sizes):
-        _warn("a group is empty: the comparison is undefined")
-    elif min(sizes) * sum(sizes) <= _EXACT_SIZE:
-        area, p_value, attainable = _exact_rank_sum(first, second, alternative)
-    else:
-        found = stats.mannwhitneyu(first, second, alternative=alternative, method="asymptotic")
-        area, p_value, kind = (
-            float(found.statistic) / math.prod(sizes),
-            float(found.pvalue),
-            "normal",
-        )
-    return Test(
-        statistic=area,
-        p_value=p_value,
-        attainable_p=attainable,
-        n=sum(sizes),
-        method=f"Mann-Whitney, {kind}, {alternative}",
-        reference="Mann & Whitney (1947), Annals of Mathematical Statistics 18:50-60",
-    )
-
-
-def _exact_rank_sum(
-    first: _Floats, second: _Floats, alternative: Alternative
-) -> tuple[float, float, float]:
-    # Twice the midranks are whole numbers.
-    ranks = np.rint(2 * stats.rankdata([*first, *second])).astype(np.int64)
-    swapped = first.size > second.size
-    chosen = ranks[first.size :] if swapped else ranks[: first.size]
-    share = _subset_sums(ranks, chosen.size)
-    share /= share.sum()
-    at_least, at_most = share[chosen.sum() :].sum(), share[: chosen.sum() + 1].sum()
-    ends = share[np.flatnonzero(share)[[-1, 0]]]
-    greater, less = (at_most, at_least) if swapped else (at_least, at_most)
-    most_greater, most_less = ends[::-1] if swapped else ends
-    u = ranks[: first.size].sum() / 2 - first.size * (first.size + 1) / 2
-    return (
-        float(u / (first.size * second.size)),
-        _of_sides(greater, less, alternative),
-        _of_sides(most_greater, most_less, alternative),
-    )
-
-
-def _subset_sums(ranks: _Ints, size: int) -> _Floats:
-    """Return, for each sum of `size` ranks, the number of subsets that have it."""
-    most = int(np.sort(ranks)[ranks.size - size :].sum())
-    ways = np.zeros((size + 1, most + 1))
-    ways[0, 0] = 1
-    for rank in ranks:
-        ways[1:, rank:] += ways[:-1, : most + 1 - rank].copy()
-    found: _Floats = ways[size]
-    return found
-
-
-def _of_sides(greater: float, less: float, alternative: Alternative) -> float:
-    if alternative == "two-sided":
-        return float(min(1.0, 2 * min(greater, less)))
-    return float(greater if alternative == "greater" else less)
-
-
-def _check_alternative(alternative: str) -> None:
-    if alternative not in ("two-sided", "greater", "less"):
-        raise AnalysisError(f"unknown alternative '{alternative}'.")
 
 
 def _warn(message: str) -> None:
