@@ -19,6 +19,7 @@ TABLES = (
     "effects",
     "order_effects",
     "permutations",
+    "reactions",
     "label_bias",
     "wrappers",
     "flips",

@@ -16,11 +16,10 @@ from assay.leaderboard.band import axes
 from assay.leaderboard.correctness import Correctness, Scope
 from assay.leaderboard.families import cluster_count, families
 from assay.leaderboard.finding import Finding
-from assay.leaderboard.holm import holm
 from assay.leaderboard.wording import count, gap_interval, listed, points
 from assay.stats.clusters import FEWEST_CLUSTERS, clustered_difference
 from assay.stats.conditions import cochran_q
-from assay.stats.multiplicity import adjust_p
+from assay.stats.multiplicity import adjust_p, holm
 from assay.stats.paired import PairedCounts, mcnemar_exact, paired_difference
 
 Floats = NDArray[np.float64]
@@ -241,8 +240,8 @@ def _effect(table: _Table, level: float) -> _Effect:
     if table.independent:
         pairs = _exact_pairs(table, level) if len(table.outcomes) else ()
         if np.ptp(table.outcomes, axis=1).any():
-            q = cochran_q(table.outcomes)
-            return "Cochran's Q", float(q.statistic), float(q.p_value), pairs
+            q = cochran_q(table.outcomes, dependence="any")
+            return q.method, float(q.statistic), float(q.p_value), pairs
         return "Cochran's Q", np.nan, np.nan, pairs
     test = "clustered differences of all pairs, Holm"
     if cluster_count(table.clusters) < FEWEST_CLUSTERS:

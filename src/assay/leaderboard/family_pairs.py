@@ -14,10 +14,9 @@ from assay.core.errors import AnalysisError
 from assay.leaderboard.correctness import Correctness, Scope
 from assay.leaderboard.families import Families, cluster_count, families
 from assay.leaderboard.finding import Finding
-from assay.leaderboard.holm import holm
 from assay.leaderboard.wording import count
 from assay.stats.clusters import FEWEST_CLUSTERS, ClusteredTest, clustered_difference
-from assay.stats.multiplicity import adjust_p
+from assay.stats.multiplicity import adjust_p, holm
 
 Floats = NDArray[np.float64]
 

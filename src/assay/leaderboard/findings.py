@@ -27,6 +27,7 @@ from assay.leaderboard.rank_uncertainty import (
     rank_probability_table,
     rank_uncertainty,
 )
+from assay.leaderboard.reactions import reaction_table, reactions
 from assay.leaderboard.variance import variance, variance_table
 from assay.leaderboard.wrappers import wrapper_table, wrappers
 
@@ -116,6 +117,8 @@ def _ways_of_asking(run: _Run) -> Iterator[_Found]:
     yield effects, "effects", effect_table(effects)
     orders = order_effects(run.data, run.scope, alpha=run.alpha)
     yield orders, "order_effects", order_table(orders)
+    own = reactions(run.data, run.scope, alpha=run.alpha)
+    yield own, "reactions", reaction_table(own)
     for axis in _AXES:
         null = permutation_null(run.data, run.scope, axis=axis, seed=run.seed)
         yield null, "permutations", permutation_table(null)

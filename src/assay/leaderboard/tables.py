@@ -111,6 +111,11 @@ COLUMNS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("levels", "n", "draws"), _WHOLE),
         **dict.fromkeys(("value", "null", "low", "high", "p_value"), _REAL),
     },
+    "reactions": {
+        **dict.fromkeys(("model", "benchmark", "family"), _TEXT),
+        "n": _WHOLE,
+        **dict.fromkeys(("deviation", "low", "high", "p_value", "p_adjusted"), _REAL),
+    },
     "label_bias": {
         **dict.fromkeys(("model", "benchmark", "format"), _TEXT),
         "n": _WHOLE,

@@ -77,10 +77,7 @@ class VarianceFinding(Finding):
                 f"{self.items}."
             )
         last = "" if np.isfinite(self.flip_rate) else ", which without an A/A run includes noise"
-        parts = [
-            f"{name} {self._part(name)}"
-            for name in ("item", "model", "configuration", "model x configuration")
-        ]
+        parts = [f"{name} {self._part(name)}" for name in self.components[:-2]]
         return (
             f"Of the variance of one outcome over {self.items:,} complete items "
             f"({percent(self.complete_share)} of all), {self.models} models and "

@@ -13,6 +13,7 @@ _TITLES = {
     "family_accuracy": "What if each family of configurations counts once?",
     "configuration_effects": "Does the way of asking matter?",
     "order_effects": "Is it the order, or the right option's position?",
+    "reactions": "Do models react in their own way?",
     "label_bias": "Do models favour labels?",
     "wrappers": "Is it knowledge or compliance?",
     "flips": "What turns when the question is put otherwise?",

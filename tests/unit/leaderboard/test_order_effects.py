@@ -18,12 +18,6 @@ RUNS, TOO_MANY = 300, 26
 PLAIN = [k for k, key in enumerate(KEYS) if key.startswith("gen|letter_plain")]
 
 
-@pytest.fixture(autouse=True)
-def _no_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Statsmodels collects garbage in every Holm correction, which would take minutes here."""
-    monkeypatch.setattr("gc.collect", lambda: 0)
-
-
 def shown(
     seed: int, items: int, *, position: float = 0.0, order: float = 0.0, columns: list[int] = PLAIN
 ) -> Correctness:

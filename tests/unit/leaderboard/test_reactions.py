@@ -16,12 +16,6 @@ from .grids import study
 RUNS, TOO_MANY = 300, 26
 
 
-@pytest.fixture(autouse=True)
-def _no_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Statsmodels collects garbage in every Holm correction, which would take minutes here."""
-    monkeypatch.setattr("gc.collect", lambda: 0)
-
-
 def g(models: int, items: int, seed: int, interaction: float, effect: float = 1.0) -> Correctness:
     theta = np.linspace(1.6, 0.2, models)
     rng = np.random.default_rng([seed, models, items])

@@ -90,13 +90,6 @@ def test_another_shape_or_code_is_refused(
         replicate(tiny, tiny.scope("all"), again=tiny.values[:, :, 0], alpha=0)
 
 
-@pytest.fixture
-def _no_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Statsmodels collects garbage in every Holm correction, which would take minutes here."""
-    monkeypatch.setattr("gc.collect", lambda: 0)
-
-
-@pytest.mark.usefixtures("_no_garbage_collection")
 class TestErrorRates:
     def test_flips_as_frequent_as_those_of_the_replicate_are_no_claim(self) -> None:
         for rate in (0.05, 0.3):

@@ -64,3 +64,8 @@ def test_bad_scores_are_refused() -> None:
         mann_whitney([1, np.nan], [1])
     with pytest.raises(AnalysisError):
         mann_whitney([1], [1], alternative="larger")
+
+
+def test_an_empty_group_is_undefined() -> None:
+    with pytest.warns(RuntimeWarning, match="empty"):
+        assert np.isnan(mann_whitney([], [1, 2]).statistic)
