@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from assay.leaderboard.correctness import MISSING, POOLED, Correctness
-from assay.leaderboard.pairs import judge, pair_table
+from assay.leaderboard.pairs import pair_table
 from assay.stats import PairedCounts, needed_n, paired_difference
 
 from .builders import build, twin_bands
@@ -143,85 +143,3 @@ def test_no_common_items_leaves_a_pair_unresolved() -> None:
 
 def test_one_model_has_no_pairs() -> None:
     assert pairs(build(np.ones((1, 3, 5)))).empty
-
-
-RUNS = 300
-#: So many wrong verdicts in 300 runs are credibly more than one in twenty.
-TOO_MANY = 26
-
-
-def verdicts(outcomes: np.ndarray, margin: float = 0.02) -> set[str]:
-    """Return the verdicts on all pairs of models, given outcomes of shape (model, item)."""
-    upper, lower = np.triu_indices(len(outcomes), 1)
-    counts = PairedCounts.of(outcomes[lower], outcomes[upper])
-    return set(judge(counts, alpha=0.05, margin=margin).verdict)
-
-
-class TestErrorRates:
-    """A verdict is wrong at most as often as it says."""
-
-    @pytest.mark.parametrize(
-        ("models", "items"),
-        [
-            (5, 60),
-            pytest.param(2, 40, marks=pytest.mark.slow),
-            pytest.param(5, 400, marks=pytest.mark.slow),
-        ],
-    )
-    def test_equal_models_are_rarely_told_apart(self, models: int, items: int) -> None:
-        wrong = 0
-        for run in range(RUNS):
-            rng = np.random.default_rng([run, models, items])
-            # Items of different difficulty make the models' outcomes depend on each other.
-            difficulty = rng.beta(1, 1, items)
-            wrong += "better" in verdicts(rng.random((models, items)) < difficulty)
-        assert wrong < TOO_MANY
-
-    @pytest.mark.parametrize(
-        "discordance",
-        [
-            0.05,
-            pytest.param(0.07, marks=pytest.mark.slow),
-            pytest.param(0.15, marks=pytest.mark.slow),
-        ],
-    )
-    def test_models_that_differ_by_the_margin_are_rarely_tied(self, discordance: float) -> None:
-        wrong, margin, items = 0, 0.05, 300
-        for run in range(RUNS):
-            rng = np.random.default_rng([run, int(100 * discordance)])
-            wrong += "tied" in verdicts(two_models(rng, items, margin, discordance), margin)
-        assert wrong < TOO_MANY
-
-    def test_false_ties_among_many_pairs_stay_rare(self) -> None:
-        """All pairs differ by the margin or more: a run with any tie is a false discovery."""
-        wrong, margin, items = 0, 0.05, 1500
-        chance = 0.5 + margin * np.arange(4)[:, None]
-        for run in range(RUNS):
-            rng = np.random.default_rng([run, 77])
-            alike, own = rng.random(items) < chance, rng.random((4, items)) < chance
-            outcomes = np.where(rng.random((4, items)) < 0.1, own, alike)
-            wrong += "tied" in verdicts(outcomes, margin)
-        assert wrong < TOO_MANY
-
-    def test_a_real_gap_is_found(self) -> None:
-        found = 0
-        for run in range(100):
-            rng = np.random.default_rng([run, 5])
-            found += "better" in verdicts(two_models(rng, 100, 0.2, 0.3))
-        assert found >= 90  # planned power .97
-
-    def test_a_real_tie_is_found(self) -> None:
-        found = 0
-        for run in range(100):
-            rng = np.random.default_rng([run, 6])
-            found += "tied" in verdicts(two_models(rng, 700, 0, 0.15), 0.05)
-        assert found >= 80  # planned power .90
-
-
-def two_models(rng: np.random.Generator, items: int, gap: float, discordance: float) -> np.ndarray:
-    """Draw outcomes of two models that disagree on a share of items."""
-    split = [(discordance + gap) / 2, (discordance - gap) / 2, 1 - discordance]
-    b, c, _ = rng.multinomial(items, split)
-    outcomes = np.ones((2, items), bool)
-    outcomes[1, :b], outcomes[0, b : b + c] = False, False
-    return outcomes

@@ -1,0 +1,42 @@
+"""Every verdict is wrong at most as often as it says, and right as often as is stated for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from support import simulation as sim
+
+from .paths import PATHS
+
+CASES = [
+    pytest.param(path, scenario, id=f"{path.name}-{scenario.setting}-n={scenario.n}")
+    for path in PATHS
+    for scenario in path.scenarios
+]
+
+
+@pytest.mark.parametrize(("path", "scenario"), CASES)
+@pytest.mark.parametrize("runs", [sim.FAST, pytest.param(sim.SLOW, marks=pytest.mark.slow)])
+def test_rates_are_as_promised(path: sim.Path, scenario: sim.Scenario, runs: int) -> None:
+    rates = sim.measure(path, scenario, runs)
+    broken = {name: rate for name, rate in rates.items() if rate.broken and not _naive(path, name)}
+    assert not broken
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_every_path_has_nulls_and_power(path: sim.Path) -> None:
+    ours = {rule.name for rule in path.rules if not rule.naive}
+    floored = {name for scenario in path.scenarios for name in scenario.floors}
+    assert floored <= ours
+    assert floored
+    assert any(scenario.null for scenario in path.scenarios)
+    assert any(rule.naive for rule in path.rules)
+
+
+def test_thresholds_are_those_of_the_specification() -> None:
+    assert sim.too_many(300, 0.05) == 26
+    assert sim.too_many(2000, 0.05) == 127
+
+
+def _naive(path: sim.Path, name: str) -> bool:
+    return next(rule.naive for rule in path.rules if rule.name == name)
