@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.leaderboard.correctness import Correctness, Scope
+from assay.leaderboard.correctness import MISSING, Correctness, Scope
 from assay.stats import proportion_ci
 
 
@@ -32,6 +32,11 @@ def band_table(correctness: Correctness, *, level: float = 0.95) -> pd.DataFrame
         Share right under all generation formats at the reference order.
     scoring_robust
         Share right under the reference and all likelihood configurations.
+
+    incomplete
+        Items that a missing observation keeps out of `n`. With them, and the missing counted as
+        wrong and as right, the robust share lies between `robust_lowest` and `robust_highest`, and
+        so for the optimistic one.
 
     An axis along which nothing varies has no value (NaN). Intervals are Wilson's; those of the
     extremes are not shown, because the extremes were picked for being extreme.
@@ -86,11 +91,31 @@ def _row(correctness: Correctness, scope: Scope, m: int, level: float) -> dict[s
         **_share("robust", right[:, offered].all(axis=1), level),
         **_share("optimistic", right[:, offered].any(axis=1), level),
     }
+    row |= _bounds(correctness, scope, m, offered)
     for name, along in axes(correctness).items():
         along = np.intersect1d(along, offered)
         varies = n > 0 and along.size > 1
         row[f"{name}_robust"] = right[:, along].all(axis=1).mean() if varies else np.nan
     return row
+
+
+def _bounds(
+    correctness: Correctness, scope: Scope, m: int, offered: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Return what missing observations leave open, over all items that could be complete."""
+    asked = scope.items & correctness.applicable[:, offered].all(axis=1)
+    cells = np.ix_(asked, offered)
+    right, lost = correctness.right[m][cells], correctness.values[m][cells] == MISSING
+    shares = {
+        "robust_lowest": right.all(axis=1),
+        "robust_highest": (right | lost).all(axis=1),
+        "optimistic_lowest": right.any(axis=1),
+        "optimistic_highest": (right | lost).any(axis=1),
+    }
+    return {
+        "incomplete": int(lost.any(axis=1).sum()),
+        **{name: hits.mean() if hits.size else np.nan for name, hits in shares.items()},
+    }
 
 
 def _share(name: str, hits: NDArray[np.bool_], level: float) -> dict[str, Any]:

@@ -16,10 +16,12 @@ from assay.leaderboard.null_bands import ScopeBands
 from assay.stats import (
     PairedCounts,
     adjust_p,
+    ebh,
     equivalence,
     mcnemar_exact,
     needed_n,
     paired_difference,
+    paired_evalue,
     strictest_level,
 )
 
@@ -64,8 +66,13 @@ def pair_table(
         Neither. `needed_n` items would find a gap as large as the one seen, and at least
         `margin`, with 80 % power, at the strictest level the adjustment can ask for.
 
+    `log_e` is the evidence of a difference that stays valid whenever one stops collecting, and
+    `e_level` the smallest alpha at which e-BH over all pairs would call it one.
+
     `fragile_share_of_gap` is NaN where the gap is zero, `twin_fragile_share` where the pair are
-    not neighbours on the reference leaderboard or the twin has no gap.
+    not neighbours on the reference leaderboard or the twin has no gap. For neighbours, `robust_gap`
+    is the gap on the `robust_items`, those that are robust for every other model: chosen on the
+    pair's own outcomes, the gap on robust items says nothing. Both are descriptive.
     """
     kept = np.array(bands.models)
     tables = _count(correctness, scope, kept)
@@ -86,7 +93,47 @@ def pair_table(
     shares = np.full(len(frame), np.nan)
     adjacent = frame["adjacent"].to_numpy()
     shares[adjacent] = np.array(bands.pair_shares)[place[first[adjacent]]]
-    return frame.assign(**_split(tables, first, second), twin_fragile_share=shares)
+    robust_items, robust_gap = _on_robust_items(
+        correctness, scope, kept, first[adjacent], second[adjacent]
+    )
+    return frame.assign(
+        **_split(tables, first, second),
+        twin_fragile_share=shares,
+        robust_items=_spread(robust_items, adjacent),
+        robust_gap=_spread(robust_gap, adjacent),
+    )
+
+
+def _spread(values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return `values` at the places of `chosen`, NaN elsewhere."""
+    spread = np.full(chosen.size, np.nan)
+    spread[chosen] = values
+    return spread
+
+
+def _on_robust_items(
+    correctness: Correctness,
+    scope: Scope,
+    kept: NDArray[np.intp],
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return number of items and gap of each pair, on items robust for all other models."""
+    cells = np.ix_(kept, np.flatnonzero(scope.items), correctness.offered(scope))
+    classes = ItemClasses.of(correctness.present[cells], correctness.right[cells])
+    at = np.ix_(kept, np.flatnonzero(scope.items))
+    present = correctness.present[..., correctness.reference][at]
+    right = correctness.right[..., correctness.reference][at].astype(np.int8)
+    robust = classes.judged & ~classes.fragile
+    others = len(kept) - 2
+    counts, gaps = np.full(first.size, np.nan), np.full(first.size, np.nan)
+    for k, (a, b) in enumerate(zip(first, second, strict=True)) if others > 0 else ():
+        chosen = robust.sum(axis=0) - robust[a].astype(int) - robust[b] == others
+        chosen &= present[a] & present[b]
+        counts[k] = chosen.sum()
+        if counts[k]:
+            gaps[k] = (right[a, chosen] - right[b, chosen]).mean()
+    return counts, gaps
 
 
 def _count(correctness: Correctness, scope: Scope, kept: NDArray[np.intp]) -> _Tables:
@@ -127,6 +174,7 @@ def _compare(
     counts = PairedCounts(both=both, b=b, c=c, neither=n - both - b - c)
     interval = paired_difference(counts, level=1 - alpha)
     judged = judge(counts, alpha=alpha, margin=margin)
+    evidence = np.where(n > 0, np.asarray(paired_evalue(b, c).log_e), np.nan)
     level = strictest_level(alpha, judged.family)
     needed = [
         _needed(int(gained), int(lost), int(items), margin, level)
@@ -143,6 +191,8 @@ def _compare(
         "right_to_wrong": c,
         "p_value": judged.p_value,
         "p_adjusted": judged.p_adjusted,
+        "log_e": evidence,
+        "e_level": ebh(evidence, alpha=alpha).levels,
         "verdict": judged.verdict,
         "needed_n": np.array(needed, float),
     }

@@ -33,6 +33,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("min_configuration", "max_configuration"), _TEXT),
         **dict.fromkeys(("robust", "robust_low", "robust_high"), _REAL),
         **dict.fromkeys(("optimistic", "optimistic_low", "optimistic_high"), _REAL),
+        "incomplete": _WHOLE,
+        **dict.fromkeys(("robust_lowest", "robust_highest"), _REAL),
+        **dict.fromkeys(("optimistic_lowest", "optimistic_highest"), _REAL),
         **dict.fromkeys(("order_robust", "format_robust", "scoring_robust"), _REAL),
     },
     "items": {
@@ -56,12 +59,13 @@ COLUMNS: dict[str, dict[str, str]] = {
         "n": _WHOLE,
         **dict.fromkeys(("gap", "low", "high"), _REAL),
         **dict.fromkeys(("wrong_to_right", "right_to_wrong"), _WHOLE),
-        **dict.fromkeys(("p_value", "p_adjusted"), _REAL),
+        **dict.fromkeys(("p_value", "p_adjusted", "log_e", "e_level"), _REAL),
         "verdict": _TEXT,
         **dict.fromkeys(("needed_n", "margin", "gap_fragile", "gap_robust"), _REAL),
         **dict.fromkeys(
             ("fragile_share_of_gap", "fragile_item_share", "twin_fragile_share"), _REAL
         ),
+        **dict.fromkeys(("robust_items", "robust_gap"), _REAL),
     },
     "slots": {
         **dict.fromkeys(("model", "benchmark", "format", "label"), _TEXT),

@@ -65,3 +65,17 @@ def test_intervals_are_wilson(tiny: Correctness) -> None:
     row = band_table(tiny, level=0.9).iloc[0]
     wanted = stats.binomtest(1, 4).proportion_ci(0.9, method="wilson")
     assert (row["robust_low"], row["robust_high"]) == pytest.approx((wanted.low, wanted.high))
+
+
+def test_missing_observations_bound_what_could_be_robust() -> None:
+    rng = np.random.default_rng(1)
+    truth = (rng.random((2, 30, 5)) < 0.8).astype(int)
+    seen = truth.copy()
+    seen[rng.random(truth.shape) < 0.1] = MISSING
+    whole, part = band_table(build(truth)), band_table(build(seen))
+    for full, row in zip(whole.to_dict("records"), part.to_dict("records"), strict=True):
+        assert row["incomplete"] == 30 - row["n"] > 0
+        for name in ("robust", "optimistic"):
+            assert row[f"{name}_lowest"] <= full[name] <= row[f"{name}_highest"]
+            assert full[f"{name}_lowest"] == full[name] == full[f"{name}_highest"]
+        assert row["robust_lowest"] < row["robust_highest"]

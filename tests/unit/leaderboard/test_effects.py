@@ -70,7 +70,7 @@ def test_shared_clusters_rule_out_tests_of_single_items() -> None:
     single = effects(study(once))["m00", "scoring"]
     copied = study(np.repeat(once, 5, axis=1), clusters=np.repeat(np.arange(40), 5))
     clustered = effects(copied)["m00", "scoring"]
-    assert single.test == "Cochran's Q"
+    assert single.test.startswith("Cochran's Q")
     assert clustered.test.startswith("clustered")
     assert np.isnan(clustered.statistic)
     # Five copies of each item are no evidence.

@@ -7,7 +7,7 @@ from scipy import stats
 
 from assay.leaderboard.correctness import MISSING, POOLED, Correctness
 from assay.leaderboard.pairs import pair_table
-from assay.stats import PairedCounts, needed_n, paired_difference
+from assay.stats import PairedCounts, ebh, needed_n, paired_difference, paired_evalue
 
 from .builders import build, twin_bands
 
@@ -55,6 +55,45 @@ def test_every_column_equals_a_loop_over_items(missing: float) -> None:
             assert row["fragile_share_of_gap"] == pytest.approx(wanted)
         test = stats.binomtest(b_count, b_count + c_count).pvalue if b_count + c_count else 1
         assert row["p_value"] == pytest.approx(test)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_robust_items_are_chosen_on_the_other_models(missing: float) -> None:
+    rng = np.random.default_rng(4)
+    values = np.repeat((rng.random((4, 60, 1)) < 0.6).astype(int), 5, axis=2)
+    flipped = rng.random((4, 60)) < 0.2
+    values[flipped, 4] = 1 - values[flipped, 4]
+    values[rng.random(values.shape) < missing] = MISSING
+    data = build(values)
+    for row in pairs(data).to_dict("records"):
+        a, b = data.models.index(row["better"]), data.models.index(row["worse"])
+        if not row["adjacent"]:
+            assert np.isnan([row["robust_items"], row["robust_gap"]]).all()
+            continue
+        leads = []
+        for i in range(60):
+            seen = [data.right[m, i, data.present[m, i]] for m in range(4) if m not in (a, b)]
+            robust = all(len(outcomes) > 1 and len(set(outcomes)) == 1 for outcomes in seen)
+            if robust and data.present[a, i, 0] and data.present[b, i, 0]:
+                leads.append(int(data.right[a, i, 0]) - int(data.right[b, i, 0]))
+        assert row["robust_items"] == len(leads) > 0
+        assert row["robust_gap"] == pytest.approx(np.mean(leads))
+
+
+def test_two_models_have_no_others_to_choose_by() -> None:
+    row = pairs(build(np.ones((2, 8, 5)))).iloc[0]
+    assert np.isnan([row["robust_items"], row["robust_gap"]]).all()
+
+
+def test_evidence_of_a_difference_that_may_be_looked_at_any_time() -> None:
+    values = np.ones((3, 40, 5), int)
+    values[1, :20] = 0
+    table = pairs(build(values)).set_index(["better", "worse"])
+    assert table.loc[("m00", "m01"), "log_e"] == pytest.approx(paired_evalue(20, 0).log_e)
+    assert table.loc[("m00", "m02"), "log_e"] == 0
+    levels = ebh(table["log_e"], alpha=0.05).levels
+    assert table["e_level"].to_numpy() == pytest.approx(levels)
+    assert (levels <= 0.05).sum() == 2
 
 
 def test_p_values_are_adjusted_over_all_pairs() -> None:
