@@ -155,7 +155,7 @@ def measure(path: Path, scenario: Scenario, runs: int) -> dict[str, Rate]:
     key = crc32(f"{path.name}|{scenario.setting}|{scenario.n}|{scenario.null}".encode())
     rng = np.random.default_rng(key)
     hits: dict[str, float] = {}
-    # statsmodels collects garbage at every Holm correction: what lives already need not be searched.
+    # statsmodels collects garbage at every Holm correction: spare it what lives already.
     gc.freeze()
     for start in range(0, runs, _BLOCK):
         block = min(_BLOCK, runs - start)
