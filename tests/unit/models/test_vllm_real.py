@@ -77,7 +77,7 @@ def both(
 ) -> Both:
     spec, files = embedded(project, assay_cache)
     renderer = Renderer(files.folder, spec)
-    items = real_items("arc_challenge.full.jsonl.gz", 12) + real_items("mmlu.full.jsonl.gz", 8)
+    items = real_items("arc_challenge.full.jsonl.gz", 4) + real_items("mmlu.full.jsonl.gz", 2)
     requests = questions(renderer, items)
     runtime = HFLocal.load(files.folder, spec, dtype="float32", device="cpu", threads=2)
     plan = plan_batches(requests, token_budget=2048, new_tokens=NEW)
