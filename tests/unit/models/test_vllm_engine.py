@@ -90,3 +90,5 @@ def test_the_environment_binds_as_many_cores_as_the_job_has(
     monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "40")
     assert environment(settings, [0])["VLLM_CPU_KVCACHE_SPACE"] == "40"
     assert environment(Settings(tmp_path, entry(), "float32"), [0])["VLLM_BATCH_INVARIANT"] == "0"
+    split = Settings(tmp_path, entry(), "float32", threads=4, tensor_parallel=2)
+    assert environment(split, range(8))["VLLM_CPU_OMP_THREADS_BIND"] == "0,2|1,3"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from assay.core.errors import ModelError
@@ -99,10 +101,11 @@ def environment(settings: Settings, cores: Sequence[int]) -> dict[str, str]:
     cores : sequence of int
         CPU cores that this process may use.
     """
-    chosen = sorted(cores)[: settings.threads]
+    chosen = [str(core) for core in sorted(cores)[: settings.threads]]
+    shares = [chosen[part :: settings.tensor_parallel] for part in range(settings.tensor_parallel)]
     return {
         # Unbound, the CPU build takes one core of a small machine and leaves one for itself.
-        "VLLM_CPU_OMP_THREADS_BIND": ",".join(map(str, chosen)),
+        "VLLM_CPU_OMP_THREADS_BIND": "|".join(",".join(share) for share in shares),
         "VLLM_CPU_NUM_OF_RESERVED_CPU": "0",
         "VLLM_CPU_KVCACHE_SPACE": os.environ.get("VLLM_CPU_KVCACHE_SPACE", "1"),
         "VLLM_BATCH_INVARIANT": str(int(settings.batch_invariant)),
@@ -148,6 +151,7 @@ class Engine:
         if device == "cpu":
             arguments |= {"block_size": CPU_BLOCK, "enforce_eager": True}
         self._engine: Any = LLMEngine.from_engine_args(EngineArgs(**arguments))
+        _wake_at_death(self._engine.engine_core)
         self.positions: int = self._engine.model_config.max_model_len
         self.vocabulary: int = self._engine.model_config.get_vocab_size()
         self.end = _end_tokens(self._engine.model_config)
@@ -227,6 +231,24 @@ def answer_of(output: Any) -> Answer:
         ],
         cached=output.num_cached_tokens or 0,
     )
+
+
+def _wake_at_death(client: Any) -> None:
+    """Make the one that waits for the engine's outputs hear of its death.
+
+    vLLM 0.32 notices a process that was killed (by the system, for its memory) and closes its
+    sockets, but leaves the reader of the queue waiting for ever.
+    """
+    from vllm.v1.engine.exceptions import EngineDeadError
+
+    sentinels = [process.sentinel for process in client.resources.engine_manager.processes]
+    outputs = client.outputs_queue
+
+    def watch() -> None:
+        wait(sentinels)
+        outputs.put(EngineDeadError())
+
+    Thread(target=watch, daemon=True, name="assay-engine-watch").start()
 
 
 def _cores() -> set[int]:
