@@ -11,6 +11,7 @@ import os
 import random
 import signal
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,6 @@ def odd(vocabulary: int, positions: int) -> Batch:
         (
             (Request("outside", "odd", (5, vocabulary), (7,)),),
             (Request("long", "odd", (5,) * positions, (7,)),),
-            (Request("longest", "odd", (5,) * (positions - 2), (7, 8)),),
             (Request("sound", "odd", (5, 6), (7, 8)),),
         ),
     )
@@ -82,25 +82,32 @@ def killed(model: VLLMOffline, windows: list[Batch]) -> list[Outcome]:
     return list(model.execute(windows[0], max_new_tokens=NEW))
 
 
-def main(questions: Path, answers: Path) -> None:
-    asked = json.loads(questions.read_text("utf-8"))
+def session(asked: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what is found, name by name."""
     spec = ModelSpec.model_validate_json(json.dumps(asked["spec"]))
     settings = Settings(Path(asked["folder"]), spec, "float32", "cpu", threads=2)
     model = VLLMOffline.load(settings)
+    yield "end", sorted(model._engine.end)
+    yield "positions", model._engine.positions
     requests = requests_of(asked["requests"])
     windows = plan_windows(requests, token_budget=100_000, new_tokens=NEW)
-    found: dict[str, Any] = {"planned": ask(model, windows), "stats": asdict(model.stats)}
-    found["shuffled"] = ask(model, shuffled(requests))
-    found["odd"] = [
-        asdict(o)
-        for o in model.execute(odd(asked["vocabulary"], asked["positions"]), max_new_tokens=NEW)
-    ]
-    found["killed"] = [asdict(outcome) for outcome in killed(model, windows)]
-    found["restarts"] = model.stats.restarts
-    found["end"] = sorted(model._engine.end)
-    found["positions"] = model._engine.positions
+    yield "planned", ask(model, windows)
+    yield "stats", asdict(model.stats)
+    hard = odd(asked["vocabulary"], asked["positions"])
+    yield "odd", [asdict(outcome) for outcome in model.execute(hard, max_new_tokens=NEW)]
+    yield "shuffled", ask(model, shuffled(requests))
+    yield "killed", [asdict(outcome) for outcome in killed(model, windows)]
+    yield "restarts", model.stats.restarts
+    full = Request("full", "odd", (5,) * (asked["positions"] - 2), (7, 8))
+    yield "full", asdict(model.execute(Batch("score", ((full,),)), max_new_tokens=NEW)[0])
     model.close()
-    answers.write_text(json.dumps(found), "utf-8")
+
+
+def main(questions: Path, answers: Path) -> None:
+    found: dict[str, Any] = {}
+    for name, value in session(json.loads(questions.read_text("utf-8"))):
+        found[name] = value
+        answers.write_text(json.dumps(found), "utf-8")
 
 
 if __name__ == "__main__":

@@ -148,11 +148,16 @@ def test_the_prefix_cache_is_used(both: Both) -> None:
 
 
 def test_what_cannot_be_asked_is_named_and_the_rest_answered(both: Both) -> None:
-    outside, long, longest, sound = both.found["odd"]
+    outside, long, sound = both.found["odd"]
     assert (outside["status"], long["status"]) == ("backend_error", "too_long")
     assert "outside the model's" in outside["detail"]
-    assert longest["status"] == sound["status"] == "ok"
-    assert len(longest["logprobs"]) == 2
+    assert sound["status"] == "ok"
+
+
+def test_a_request_that_fills_every_position_is_answered(both: Both) -> None:
+    assert both.found["positions"] == 8192
+    assert both.found["full"]["status"] == "ok"
+    assert len(both.found["full"]["logprobs"]) == 2
 
 
 def test_a_killed_engine_is_replaced_and_nothing_is_lost(both: Both) -> None:
