@@ -19,7 +19,7 @@ from assay.models.files import max_length
 #: Nats that a log-probability may move when the same asks are sent in another order. What is
 #: looked for is far larger: rows of another request, left in a buffer.
 ORDER_BOUND: dict[DType, float] = {"float32": 1e-3, "float16": 0.1, "bfloat16": 0.5}
-#: Scoring asks that are sent a second time, in reverse, before a model's scores are believed.
+#: Asks for prompt log-probabilities that are sent again, in reverse, before a score is believed.
 ORDER_ASKS = 8
 #: Engines that may die before the job gives up.
 MOST_RESTARTS = 8
@@ -184,7 +184,8 @@ class VLLMOffline:
         Versions of vLLM have returned prompt log-probabilities that depended on the requests
         before (its issue 42019); a wrong row would be a plausible score.
         """
-        sample = [ask for ask in asks if ask.id in found][:ORDER_ASKS]
+        at_risk = [ask for ask in asks if ask.scores_prompt and ask.id in found]
+        sample = at_risk[:ORDER_ASKS]
         if self._checked or len(sample) < 2:
             return
         again = self._answers(sample[::-1], limit)
