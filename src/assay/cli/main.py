@@ -104,6 +104,25 @@ def analyze(
         print(f"\nNumbers: {out / 'leaderboard.json'}, tables: {out / 'tables'}")
 
 
+@app.command("compare-shards")
+def compare_shards(
+    first: Annotated[Path, typer.Argument(help="folder of a shard")],
+    second: Annotated[Path, typer.Argument(help="folder of a shard of the same questions")],
+    bound: Annotated[float, typer.Option(help="nats a token by which scores may differ")] = 1e-3,
+) -> None:
+    """Say where two runtimes answered alike; leave with status 1 where they did not."""
+    from assay.cli.compare import comparison_lines
+    from assay.records.compare import compare_shards as compare
+    from assay.records.shard import read_shard
+
+    with _clear_errors():
+        found = compare(read_shard(first), read_shard(second), bound=bound)
+    for line in comparison_lines(found):
+        print(line)
+    if not found.equal:
+        raise typer.Exit(1)
+
+
 @app.command()
 def pin(
     repo: Annotated[str, typer.Argument(help="hub repository, such as allenai/ai2_arc")],

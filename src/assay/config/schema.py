@@ -23,12 +23,31 @@ class BenchmarkChoice(_Strict):
     selection: Literal["hash", "released", "all"] = "hash"
 
 
-class Runtime(_Strict):
-    """How models are run; `backend`, `dtype` and `token_budget` are part of a run's identity."""
+class VLLM(_Strict):
+    """How a vLLM engine computes; part of a run's identity where the backend is vllm_offline."""
 
-    backend: Literal["auto", "hf_local"] = "auto"
+    tensor_parallel: int = Field(default=1, ge=1, description="GPUs that one model is split over")
+    batch_invariant: bool = Field(
+        default=False,
+        description="answers do not depend on what else is in the batch (slower; needs a GPU whose"
+        " kernels have it)",
+    )
+
+
+class Runtime(_Strict):
+    """How models are run.
+
+    `backend`, `dtype`, `token_budget` and the settings of the backend are part of a run's identity.
+    """
+
+    backend: Literal["auto", "hf_local", "vllm_offline"] = "auto"
+    vllm: VLLM = VLLM()
     dtype: DType = "float32"
-    token_budget: int = Field(default=2048, ge=64, description="padded tokens per batch")
+    token_budget: int = Field(
+        default=2048,
+        ge=64,
+        description="padded tokens per batch; with vllm_offline the tokens handed to it at once",
+    )
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     threads: int = Field(default=2, ge=1, description="CPU threads of one collect job")
     minutes: int = Field(default=240, ge=1, description="time limit of one collect job")

@@ -79,7 +79,7 @@ class ShardPlan:
 
     @cached_property
     def backend(self) -> str:
-        """The backend with `auto` resolved; only `hf_local` runs in this version."""
+        """The backend with `auto` resolved: `hf_local`, which every environment has."""
         named = self.config.runtime.backend
         return "hf_local" if named == "auto" else named
 
@@ -94,7 +94,15 @@ class ShardPlan:
             "decode": self.config.decode.model_dump(),
             "backend": self.backend,
             "token_budget": self.config.runtime.token_budget,
+            **self._engine,
         }
+
+    @property
+    def _engine(self) -> dict[str, Any]:
+        """Settings of the backend that can change an answer; none where it has none."""
+        if self.backend != "vllm_offline":
+            return {}
+        return {"engine": self.config.runtime.vllm.model_dump(mode="json")}
 
     @cached_property
     def run(self) -> str:
@@ -216,7 +224,20 @@ class Study:
 
     def gpus(self, key: str) -> int:
         """GPUs that a job of model `key` asks the scheduler for."""
-        return 0 if self.config.runtime.device in ("cpu", "mps") else self.model(key).gpus
+        runtime = self.config.runtime
+        if runtime.device in ("cpu", "mps"):
+            return 0
+        if runtime.backend == "vllm_offline":
+            return runtime.vllm.tensor_parallel
+        return self.model(key).gpus
+
+    @property
+    def collect_environment(self) -> str:
+        """The name of the environment (in `envs/`) in which models are asked."""
+        runtime = self.config.runtime
+        if runtime.backend != "vllm_offline":
+            return "hf"
+        return "vllm-cpu" if runtime.device == "cpu" else "vllm"
 
     def model(self, key: str) -> ModelSpec:
         """Return the model named `key`."""

@@ -17,8 +17,8 @@ class Capability(StrEnum):
 
 #: The runtimes that provide each capability, for error messages.
 PROVIDERS: dict[Capability, tuple[str, ...]] = {
-    Capability.GENERATE: ("hf_local",),
-    Capability.LOGPROBS: ("hf_local",),
+    Capability.GENERATE: ("hf_local", "vllm_offline"),
+    Capability.LOGPROBS: ("hf_local", "vllm_offline"),
 }
 
 

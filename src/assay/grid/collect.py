@@ -23,7 +23,7 @@ from assay.grid.configuration import Grid
 from assay.grid.job import Job
 from assay.grid.progress import Progress
 from assay.grid.questions import Question, Questioner, requests_of
-from assay.models.plan import plan_batches, token_counts
+from assay.models.plan import token_counts
 from assay.models.render import Renderer
 from assay.records.journal import Journal, WriterLock
 from assay.records.manifest import Manifest
@@ -81,9 +81,7 @@ def collect(
         job.spec, renderer, job.grid, job.origin, {"max_new_tokens": job.max_new_tokens}
     )
     questions = list(questioner.ask(job.items))
-    batches = plan_batches(
-        requests_of(questions), token_budget=job.token_budget, new_tokens=job.max_new_tokens
-    )
+    batches = job.plan(requests_of(questions))
     tally.timed("tokenise", started)
     with WriterLock(folder / f".{JOURNAL}.lock"):
         journal = Journal(folder / JOURNAL)

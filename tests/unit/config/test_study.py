@@ -63,6 +63,42 @@ def test_a_run_covers_what_decides_the_answers_and_nothing_else(study: Any, chan
     assert not decides or not set(before.values()) & set(after.values())
 
 
+def test_the_settings_of_an_engine_are_part_of_a_run_of_its_own_only(study: Any) -> None:
+    plain = runs(study())
+    assert runs(study(runtime__vllm={"tensor_parallel": 2})) == plain
+    engine = runs(study(runtime__backend="vllm_offline"))
+    names = {**plain, "engine": ""}
+    for settings in ({}, {"tensor_parallel": 2}, {"batch_invariant": True}):
+        found = runs(study(runtime__backend="vllm_offline", runtime__vllm=settings))
+        assert (found == engine) == (not settings)
+        assert not set(found.values()) & set(names.values())
+        names |= {(*key, str(settings)): run for key, run in found.items()}
+
+
+def test_an_engine_has_an_environment_and_gpus_of_its_own(study: Any) -> None:
+    def of(**changes: Any) -> tuple[str, int]:
+        built = study(**changes)
+        return built.collect_environment, built.gpus("smollm2-135m")
+
+    vllm = {"runtime__backend": "vllm_offline", "runtime__vllm": {"tensor_parallel": 2}}
+    assert of() == ("hf", 0)  # the embedded models need none
+    assert of(**vllm) == ("vllm", 2)
+    assert of(**vllm, runtime__device="cpu") == ("vllm-cpu", 0)
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu"])
+@pytest.mark.parametrize("backend", ["auto", "vllm_offline"])
+def test_the_environment_of_every_backend_is_there(
+    study: Any, project: Path, device: str, backend: str
+) -> None:
+    name = study(runtime__backend=backend, runtime__device=device).collect_environment
+    value = yaml.safe_load((project / f"envs/{name}.yaml").read_text("utf-8"))
+    (packages,) = (part["pip"] for part in value["dependencies"] if isinstance(part, dict))
+    locks = [line.removeprefix("-r ") for line in packages if line.startswith("-r ")]
+    assert locks
+    assert all((project / "envs" / lock).is_file() for lock in locks)
+
+
 def test_dtype_moves_only_models_without_their_own(study: Any) -> None:
     models = ["smollm2-135m", "qwen3-0.6b"]
     before, after = runs(study(models=models)), runs(study(models=models, runtime__dtype="float16"))

@@ -1,0 +1,57 @@
+"""The same shard collected on hf_local and on a real vLLM engine, by the workflow itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from assay.records.compare import compare_shards
+from assay.records.shard import read_shard
+from support.workspace import Workspace
+
+pytestmark = [pytest.mark.workflow, pytest.mark.slow, pytest.mark.model]
+
+
+@pytest.fixture
+def space(project: Path, assay_cache: Path, tmp_path: Path) -> Workspace:
+    """Return a workspace with eight real items and one model; skip without a vLLM environment."""
+    named = os.environ.get("ASSAY_VLLM_PYTHON")
+    if not named or not Path(named).is_file():
+        pytest.skip("no vLLM environment is at hand (set ASSAY_VLLM_PYTHON to its python)")
+    space = Workspace.create(project, tmp_path / "clone", assay_cache)
+    space.config |= {
+        "models": ["smollm2-135m"],
+        "benchmarks": [{"key": "arc_challenge", "items": 8}],
+        "grid": "released",
+        "decode": {"max_new_tokens": 8},
+    }
+    space.config["runtime"] = {"token_budget": 2048, "threads": 2, "device": "cpu"}
+    return space
+
+
+def test_records_of_both_runtimes(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert space.snakemake("--until", "collect").status == 0
+    ours = space.shard("smollm2-135m", "arc_challenge")
+    space.config["runtime"] |= {"backend": "vllm_offline", "token_budget": 65536}
+    place = Path(os.environ["ASSAY_VLLM_PYTHON"]).parent
+    monkeypatch.setenv("PATH", f"{place}{os.pathsep}{os.environ['PATH']}")
+    ran = space.snakemake("--until", "collect")
+    assert ran.status == 0, ran.output
+    assert [name.split(":")[0] for name in ran.made] == ["collect"]
+    (theirs,) = set(ours.parent.iterdir()) - {ours}
+    first, second = read_shard(ours), read_shard(theirs)
+    found = compare_shards(first, second, bound=1e-3)
+    print(f"{found.observations} observations, largest difference {found.largest:.2e}")
+    assert found.observations == 208
+    assert found.equal, found.disagreements
+    engine = second.manifest.provenance["origin"]["backend"]
+    assert engine.startswith("vllm_offline vllm")
+    assert engine.endswith("batch_invariant=False tensor_parallel=1")
+    keys = [
+        {o.key for record in shard.records() for o in record.observations.values()}
+        for shard in (first, second)
+    ]
+    assert not keys[0] & keys[1], "an answer of one runtime is never taken for the other's"
+    assert space.snakemake("--until", "collect").made == set()
