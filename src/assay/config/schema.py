@@ -26,7 +26,9 @@ class BenchmarkChoice(_Strict):
 class Runtime(_Strict):
     """How models are run; `backend`, `dtype` and `token_budget` are part of a run's identity."""
 
-    backend: Literal["auto", "hf_local"] = "auto"
+    backend: Literal["auto", "hf_local", "api"] = Field(
+        default="auto", description="what runs weights; a model behind a server is always `api`"
+    )
     dtype: DType = "float32"
     token_budget: int = Field(default=2048, ge=64, description="padded tokens per batch")
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"

@@ -10,14 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.item import Item
+from assay.core.capability import Capability
 from assay.core.errors import ModelError
-from assay.core.model import Model
+from assay.core.model import Batch, Model, Request
 from assay.core.pins import portable
 from assay.core.spec import ModelSpec
 from assay.grid.configuration import Grid
+from assay.models.plan import plan_batches
+from assay.models.render import Renderer
+from assay.models.words import Prompter, WordRenderer, plan_words
 
-#: The distributions whose version is part of what a backend is.
-_ENGINES = {"hf_local": ("transformers", "torch")}
+#: The distributions whose version is part of what a backend is. A server computes for `api`: what
+#: sends the requests decides no answer.
+_ENGINES: dict[str, tuple[str, ...]] = {"hf_local": ("transformers", "torch"), "api": ()}
+#: The file beside a shard in which the replies of a server are kept.
+REPLIES = "replies.jsonl"
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,14 @@ class Job:
     token_budget: int
     origin: dict[str, Any]
     facts: dict[str, Any]
+
+    def plan(self, requests: Sequence[Request]) -> list[Batch]:
+        """Return the batches in which the model is asked: a pure function of the shard."""
+        if self.spec.served:
+            return plan_words(requests)
+        return plan_batches(
+            requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens
+        )
 
 
 def backend_version(backend: str) -> str:
@@ -94,7 +109,7 @@ def job_of(
         items=items,
         grid=Grid.model_validate_json(json.dumps(value["grid"])),
         max_new_tokens=identity["decode"]["max_new_tokens"],
-        token_budget=identity["token_budget"],
+        token_budget=identity.get("token_budget", 0),
         origin={
             "model": dict(digests),
             "dtype": identity["model"]["dtype"],
@@ -109,35 +124,68 @@ def job_of(
                 "model": {
                     "family": spec.family,
                     "licence": spec.licence,
-                    "source": portable(spec.source).model_dump(mode="json"),
+                    "source": portable(spec.source).model_dump(mode="json", exclude={"access"}),
                 },
                 "snapshot": dict(snapshot),
                 "decode": identity["decode"],
-                "token_budget": identity["token_budget"],
+                "token_budget": identity.get("token_budget"),
             },
         },
     )
 
 
+def needed(grid: Grid) -> set[Capability]:
+    """Return what a model must be able to do to be asked `grid`."""
+    scorings = {configuration.scoring for configuration in grid.configurations()}
+    names = {"gen": Capability.GENERATE, "ll": Capability.LOGPROBS}
+    return {names[scoring] for scoring in scorings}
+
+
+def prompter(spec: ModelSpec, folder: Path | None) -> Prompter:
+    """Return what renders for a model: its own tokenizer and template, or words for a server."""
+    return WordRenderer(spec) if folder is None else Renderer(folder, spec)
+
+
 def load_backend(
-    parameters: str, folder: Path, *, device: str, threads: int, gpus: int | None
+    parameters: str,
+    folder: Path | None,
+    *,
+    out: Path,
+    device: str,
+    threads: int,
+    gpus: int | None,
 ) -> Model:
     """Load the model of a job on its backend.
 
     Parameters
     ----------
+    folder : Path or None
+        The model's files; None for a model behind a server.
+    out : Path
+        The folder of the shard, where the replies of a server are kept.
     gpus : int or None
         GPUs that the scheduler granted; None where nobody counts them.
 
     Raises
     ------
     ModelError
-        If fewer GPUs were granted than the model needs (Snakemake scales requests down silently).
+        If fewer GPUs were granted than the model needs (Snakemake scales requests down silently),
+        or a server cannot be asked, or lacks what the grid needs.
     """
-    from assay.models.backends.hf_local import HFLocal
-
     value = json.loads(parameters)
     spec = ModelSpec.model_validate_json(json.dumps(value["model"]))
+    if folder is None:
+        try:
+            from assay.models.backends.api import ApiModel
+        except ModuleNotFoundError as error:
+            raise ModelError(
+                f"backend api needs the package {error.name}.", fix="pip install 'assay[api]'."
+            ) from error
+
+        grid = Grid.model_validate_json(json.dumps(value["grid"]))
+        return ApiModel.connect(spec, out / REPLIES, needed=needed(grid))
+    from assay.models.backends.hf_local import HFLocal
+
     if device == "cuda" and gpus is not None and gpus < spec.gpus:
         raise ModelError(
             f"the job was granted {gpus} GPU(s) and needs {spec.gpus}.",
