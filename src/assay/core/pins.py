@@ -123,7 +123,7 @@ class ApiPin(_Pin):
         parts = urlsplit(value)
         if parts.username or parts.password or parts.query or parts.fragment:
             raise _secret("a base URL holds no user, key or query; see access.key_env")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
             raise ValueError("a base URL begins with http:// or https:// and names a host")
         return value.rstrip("/")
 

@@ -222,8 +222,8 @@ def test_a_killed_job_goes_on_where_it_was(
 
 
 def test_requests_are_concurrent_up_to_the_limit(tmp_path: Path) -> None:
-    with serving(Server(Counting(), delay=0.02)) as server:
-        run(api_job(server.url, 10, grid=GENERATION, concurrency=5), tmp_path)
+    with serving(Server(Counting(), delay=0.2)) as server:
+        run(api_job(server.url, 5, grid=GENERATION, concurrency=5), tmp_path)
     assert server.most_at_once == 5
 
 

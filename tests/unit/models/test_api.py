@@ -60,6 +60,7 @@ class Refusing(Counting):
         ({"base_url": f"https://me:{KEY}@host/v1"}, "a base URL holds no user, key or query"),
         ({"base_url": f"https://host/v1?key={KEY}"}, "a base URL holds no user, key or query"),
         ({"base_url": "host/v1"}, "begins with http:// or https://"),
+        ({"base_url": "http://host:99999/v1"}, "Port out of range"),
         ({"access": {"key_env": KEY}}, "name an environment variable in capitals"),
         ({"extra": {"api_key": KEY}}, "a key is no field of a request"),
         ({"extra": {"temperature": 1}}, "temperature is set by Assay"),
@@ -266,6 +267,31 @@ def test_infinities_and_nan_are_read_and_kept(tmp_path: Path) -> None:
     assert second == float("-inf")
     assert third != third
     Journal(tmp_path / "replies").append([{"key": "k", "reply": reply}])
+
+
+def test_half_an_emoji_is_text_that_can_be_kept(tmp_path: Path) -> None:
+    cut, whole = (
+        parse(json.dumps(chat({"content": text}))) for text in ("B \ud83d", "B \N{GRINNING FACE}")
+    )
+    assert read_chat(cut).text == "B \N{REPLACEMENT CHARACTER}"
+    assert read_chat(whole).text == "B \N{GRINNING FACE}"
+    Journal(tmp_path / "replies").append([{"key": "k", "reply": cut}])
+
+
+def test_a_failure_with_status_200_says_why() -> None:
+    with pytest.raises(Malformed, match="the server says: upstream is busy"):
+        read_chat({"error": {"message": "upstream is busy"}})
+
+
+def test_a_kept_reply_that_can_no_longer_be_read_is_asked_anew(tmp_path: Path) -> None:
+    with serving(Server(Counting())) as server:
+        for _ in range(2):
+            Client(pin(server.url), tmp_path / "replies").ask("a", "completions", BODY, dict)
+        assert server.number == 1
+        client = Client(pin(server.url), tmp_path / "replies")
+        with pytest.raises(Unanswered):
+            client.ask("a", "completions", BODY, read_chat)
+    assert server.number == 1 + 3
 
 
 def test_conversations_that_read_alike_have_different_digests() -> None:

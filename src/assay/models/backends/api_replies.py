@@ -17,6 +17,8 @@ _TOO_LONG = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+
 
 class Malformed(Exception):
     """A reply that is not what the protocol promises; it is asked for again."""
@@ -43,6 +45,8 @@ class Tokens:
 def parse(body: str) -> dict[str, Any]:
     """Return the JSON object in `body`; NaN and infinities stay as their names.
 
+    Half of a surrogate pair (an emoji cut in two) is no text; it becomes U+FFFD.
+
     Raises
     ------
     Malformed
@@ -50,6 +54,9 @@ def parse(body: str) -> dict[str, Any]:
     """
     try:
         value = json.loads(body, parse_constant=str)
+        if _HALF_PAIR.search(body):
+            whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+            value = json.loads(whole.decode("utf-16", "replace"))
     except json.JSONDecodeError as error:
         raise Malformed(f"the body is not JSON: {error.msg} at character {error.pos}") from error
     if not isinstance(value, dict):
@@ -123,6 +130,8 @@ def usage(reply: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _only_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    if reply.get("error"):  # some gateways fail with status 200
+        raise Malformed(f"the server says: {complaint(json.dumps(reply))}")
     choices = reply.get("choices")
     if not isinstance(choices, Sequence) or isinstance(choices, str) or len(choices) != 1:
         count = len(choices) if isinstance(choices, list) else "no"
