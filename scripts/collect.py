@@ -13,8 +13,7 @@ from assay.core.cache import cache_root
 from assay.core.command import run_command
 from assay.core.files import read_json
 from assay.grid.collect import collect
-from assay.grid.job import job_of, load_backend
-from assay.models.render import Renderer
+from assay.grid.job import job_of, load_backend, prompter
 
 
 def main(arguments: argparse.Namespace) -> Sequence[Path]:
@@ -22,7 +21,7 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
     os.environ["HF_HUB_OFFLINE"] = "1"
     snapshot = read_snapshot(arguments.snapshot)
     model = read_json(arguments.model)
-    folder = cache_root() / model["folder"]
+    folder = cache_root() / model["folder"] if model["folder"] else None
     job = job_of(
         arguments.spec,
         items=snapshot.items,
@@ -33,10 +32,11 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
     collect(
         job,
         arguments.out,
-        Renderer(folder, job.spec),
+        prompter(job.spec, folder),
         lambda: load_backend(
             arguments.spec,
             folder,
+            out=arguments.out,
             device=arguments.device,
             threads=arguments.threads,
             gpus=arguments.gpus,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,16 +12,13 @@ from assay.core.cache import cache_root
 from assay.core.command import run_command
 from assay.core.files import write_json
 from assay.core.spec import ModelSpec
-from assay.models.fetch import fetch_model
+from assay.models.fetch import locate_model
 
 
 def main(arguments: argparse.Namespace) -> Sequence[Path]:
     """Fetch and convert; write where the weights lie under the cache, and their digests."""
     spec = ModelSpec.model_validate_json(json.dumps(json.loads(arguments.spec)["model"]))
-    files = fetch_model(spec, cache=cache_root(), offline=arguments.offline)
-    # Relative to the cache: a result never holds a path of this machine.
-    folder = os.path.relpath(files.folder.resolve(), cache_root().resolve())
-    write_json(arguments.out, {"model": spec.key, "folder": folder, "digests": dict(files.digests)})
+    write_json(arguments.out, locate_model(spec, cache=cache_root(), offline=arguments.offline))
     return [arguments.out]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from assay.config.registry import load_benchmark, load_grid, load_model, read_ya
 from assay.config.schema import RunConfig
 from assay.config.study import BenchmarkRun, Study
 from assay.core.errors import ConfigError
+from assay.core.spec import ModelSpec
 from assay.core.validation import validated
 
 #: What is reserved in `results/` and thus no study's name.
@@ -47,7 +48,18 @@ def resolve(config: Mapping[str, Any], *, where: str, registries: Path = Path("c
         for choice in run.benchmarks
     )
     models = tuple(load_model(registries, key, run.define.models) for key in run.models)
+    _refuse_weights_behind_api(run, models, where)
     return Study(run, models, benchmarks, load_grid(registries, run.grid))
+
+
+def _refuse_weights_behind_api(run: RunConfig, models: Sequence[ModelSpec], where: str) -> None:
+    weights = [model.key for model in models if not model.served]
+    if run.runtime.backend == "api" and weights:
+        raise ConfigError(
+            f"runtime.backend is api, but {', '.join(weights)} is no model behind a server.",
+            where=where,
+            fix="give its entry a source of kind api, or leave backend at auto.",
+        )
 
 
 def _refuse_repeats(kind: str, names: list[str], where: str) -> None:

@@ -40,7 +40,9 @@ class Runtime(_Strict):
     `backend`, `dtype`, `token_budget` and the settings of the backend are part of a run's identity.
     """
 
-    backend: Literal["auto", "hf_local", "vllm_offline"] = "auto"
+    backend: Literal["auto", "hf_local", "vllm_offline", "api"] = Field(
+        default="auto", description="what runs weights; a model behind a server is always `api`"
+    )
     vllm: VLLM = VLLM()
     dtype: DType = "float32"
     token_budget: int = Field(

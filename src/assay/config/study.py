@@ -74,12 +74,14 @@ class ShardPlan:
 
     @property
     def dtype(self) -> str:
-        """The model's own dtype, else the run's."""
-        return self.model.dtype or self.config.runtime.dtype
+        """The model's own dtype, else the run's; a server does not say."""
+        return self.model.dtype or ("unstated" if self.model.served else self.config.runtime.dtype)
 
     @cached_property
     def backend(self) -> str:
         """The backend with `auto` resolved: `hf_local`, which every environment has."""
+        if self.model.served:
+            return "api"
         named = self.config.runtime.backend
         return "hf_local" if named == "auto" else named
 
@@ -93,16 +95,19 @@ class ShardPlan:
             "grid": self.grid.identity(),
             "decode": self.config.decode.model_dump(),
             "backend": self.backend,
-            "token_budget": self.config.runtime.token_budget,
             **self._engine,
         }
 
     @property
     def _engine(self) -> dict[str, Any]:
-        """Settings of the backend that can change an answer; none where it has none."""
-        if self.backend != "vllm_offline":
+        """What decides how the backend computes, as far as it can change an answer."""
+        if self.model.served:
+            # A server plans for itself: another budget would only ask, and pay for, all again.
             return {}
-        return {"engine": self.config.runtime.vllm.model_dump(mode="json")}
+        budget = {"token_budget": self.config.runtime.token_budget}
+        if self.backend != "vllm_offline":
+            return budget
+        return budget | {"engine": self.config.runtime.vllm.model_dump(mode="json")}
 
     @cached_property
     def run(self) -> str:
@@ -214,18 +219,20 @@ class Study:
 
     def source_parameters(self, key: str) -> str:
         """Return the parameters of the rule that fetches model `key`; how it is run is no part."""
-        model = self.model(key).model_dump(mode="json", exclude={"dtype", "gpus", "memory_mb"})
+        run: dict[str, Any] = dict.fromkeys(("dtype", "gpus", "memory_mb"), True)
+        model = self.model(key).model_dump(mode="json", exclude=run | {"source": {"access"}})
         return canonical_json({"model": model})
 
     def model_source(self, key: str) -> Path:
         """Return the file of digests of model `key`; its name follows the pin."""
-        pin = digest(self.model(key).source.model_dump(mode="json"), length=12)
+        source = self.model(key).source
+        pin = digest(source.model_dump(mode="json", exclude={"access"}), length=12)
         return RESULTS / "sources" / "models" / key / f"{pin}.json"
 
     def gpus(self, key: str) -> int:
         """GPUs that a job of model `key` asks the scheduler for."""
         runtime = self.config.runtime
-        if runtime.device in ("cpu", "mps"):
+        if runtime.device in ("cpu", "mps") or self.model(key).served:
             return 0
         if runtime.backend == "vllm_offline":
             return runtime.vllm.tensor_parallel

@@ -17,20 +17,28 @@ class Capability(StrEnum):
 
 #: The runtimes that provide each capability, for error messages.
 PROVIDERS: dict[Capability, tuple[str, ...]] = {
-    Capability.GENERATE: ("hf_local", "vllm_offline"),
-    Capability.LOGPROBS: ("hf_local", "vllm_offline"),
+    Capability.GENERATE: ("hf_local", "vllm_offline", "api"),
+    Capability.LOGPROBS: (
+        "hf_local",
+        "vllm_offline",
+        "api where the server's echo proves right",
+    ),
 }
 
 
 class CapabilityError(ModelError):
     """A consumer needs what the model's runtime cannot give."""
 
-    def __init__(self, consumer: str, model: str, missing: Iterable[Capability]):
+    def __init__(
+        self, consumer: str, model: str, missing: Iterable[Capability], *, because: str = ""
+    ):
         self.missing = tuple(sorted(missing))
         names = ", ".join(self.missing)
         providers = "; ".join(f"{c} is given by {', '.join(PROVIDERS[c])}" for c in self.missing)
         super().__init__(
-            f"{consumer} needs {names}, which this runtime lacks.", where=model, fix=f"{providers}."
+            f"{consumer} needs {names}, which this runtime lacks{because and f': {because}'}.",
+            where=model,
+            fix=f"{providers}.",
         )
 
 

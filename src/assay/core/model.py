@@ -2,6 +2,7 @@
 
 A *request* is already tokens: rendering and tokenising are done once, on the asking side, so that
 every backend is asked exactly the same thing and the batch plan is a pure function of the shard.
+A server behind an API renders and tokenises for itself; it is asked in *words*.
 """
 
 from __future__ import annotations
@@ -14,6 +15,25 @@ from assay.core.capability import Capability
 
 Finish = Literal["eos", "length"]
 OutcomeStatus = Literal["ok", "too_long", "oom", "nonfinite", "backend_error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is said to a server that renders and tokenises for itself.
+
+    Attributes
+    ----------
+    messages : tuple of (role, content)
+        A conversation to answer; empty for plain text.
+    text : str
+        A plain prompt, or the stem of a continuation.
+    continuation : str or None
+        Text to score after `text`; None asks for a generation.
+    """
+
+    messages: tuple[tuple[str, str], ...] = ()
+    text: str = ""
+    continuation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +50,16 @@ class Request:
         Token ids of the prompt (generation) or stem (scoring), BOS included where one belongs.
     continuation : tuple of int or None
         Token ids to score after the context; None asks for a generation.
+    words : Words or None
+        The request to a backend that takes no tokens; `context` and `continuation` say nothing
+        then.
     """
 
     id: str
     group: str
     context: tuple[int, ...]
     continuation: tuple[int, ...] | None = None
+    words: Words | None = None
 
     @property
     def length(self) -> int:
@@ -58,6 +82,12 @@ class Outcome:
         only); empty for a generation.
     detail : str
         What went wrong, when `status` is not "ok".
+    text : str or None
+        The answer of a backend that was asked in words; `token_ids` is empty then.
+    prompt_tokens, new_tokens : int or None
+        As a backend that was asked in words counts them.
+    boundary : bool
+        The same backend's word that the tokens of the joined text do not extend the stem's.
     """
 
     id: str
@@ -66,6 +96,10 @@ class Outcome:
     finish: Finish | None = None
     logprobs: tuple[float, ...] = ()
     detail: str = ""
+    text: str | None = None
+    prompt_tokens: int | None = None
+    new_tokens: int | None = None
+    boundary: bool = False
 
 
 @dataclass(frozen=True, slots=True)

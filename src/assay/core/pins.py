@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
+from pydantic_core import PydanticCustomError
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -67,10 +69,83 @@ class PathPin(_Pin):
     path: str
 
 
+#: Fields of a request that this software writes itself.
+_OWN_FIELDS = frozenset(
+    "model messages prompt max_tokens max_completion_tokens temperature n stream echo logprobs"
+    " top_logprobs stop tools chat_template_kwargs".split()
+)
+
+
+def _secret(message: str) -> PydanticCustomError:
+    """Return an error whose message never shows the value: it may be a key."""
+    return PydanticCustomError("secret", "{message}", {"message": message})
+
+
+class Access(_Pin):
+    """How a server may be asked; it decides no answer and is no part of a model's identity."""
+
+    key_env: str | None = Field(
+        default=None, description="name of the environment variable that holds the key"
+    )
+    concurrency: int = Field(default=8, ge=1, le=256, description="requests under way at once")
+    timeout_s: float = Field(default=120, gt=0, description="for one attempt, body included")
+    attempts: int = Field(default=6, ge=1, le=20, description="per request, the first included")
+    usd_per_million_prompt_tokens: float | None = Field(default=None, ge=0)
+    usd_per_million_new_tokens: float | None = Field(default=None, ge=0)
+
+    @field_validator("key_env")
+    @classmethod
+    def _is_a_name(cls, value: str | None) -> str | None:
+        if value is not None and not (value.isidentifier() and value == value.upper()):
+            raise _secret("name an environment variable in capitals; the key itself stays there")
+        return value
+
+
+class ApiPin(_Pin):
+    """A model behind an OpenAI-compatible server.
+
+    Nothing here can hold the server to one set of weights; what it says of itself (model name,
+    system fingerprint) is recorded with the answers instead.
+    """
+
+    kind: Literal["api"] = "api"
+    base_url: str = Field(description="such as https://api.example.com/v1")
+    model: str = Field(min_length=1, description="the model's name on that server")
+    limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    extra: dict[str, JsonValue] = Field(
+        default_factory=dict, description="further fields of every request, e.g. reasoning_effort"
+    )
+    access: Access = Access()
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_plain(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise _secret("a base URL holds no user, key or query; see access.key_env")
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+            raise ValueError("a base URL begins with http:// or https:// and names a host")
+        return value.rstrip("/")
+
+    @field_validator("extra")
+    @classmethod
+    def _adds_only(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        own = sorted(_OWN_FIELDS & set(value))
+        if own:
+            raise ValueError(f"{', '.join(own)} is set by Assay and may not be among the extras")
+        if any("key" in name.lower() or "auth" in name.lower() for name in value):
+            raise _secret("a key is no field of a request; see access.key_env")
+        return value
+
+
 Pin = Annotated[WheelPin | HubPin | PathPin, Field(discriminator="kind")]
+#: Where a model is: what `Pin` can bring here, or a server that has it.
+ModelSource = Annotated[WheelPin | HubPin | PathPin | ApiPin, Field(discriminator="kind")]
+
+P = TypeVar("P", bound=_Pin)
 
 
-def portable(pin: Pin) -> Pin:
+def portable(pin: P) -> P:
     """Return `pin` as it may be shown to others: a user's path without its folders.
 
     Examples
@@ -78,4 +153,6 @@ def portable(pin: Pin) -> Pin:
     >>> portable(PathPin(path="~/exams/final.csv")).path
     'final.csv'
     """
-    return PathPin(path=PurePath(pin.path).name) if isinstance(pin, PathPin) else pin
+    if isinstance(pin, PathPin):
+        return pin.model_copy(update={"path": PurePath(pin.path).name})
+    return pin

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.core.pins import Pin
+from assay.core.pins import ApiPin, ModelSource
 
 DType = Literal["float32", "bfloat16", "float16"]
 Quantisation = Literal["none", "bnb-4bit", "bnb-8bit", "awq", "gptq", "fp8"]
@@ -19,7 +19,7 @@ class ModelSpec(BaseModel):
 
     key: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     family: str
-    source: Pin
+    source: ModelSource
     licence: str
     chat: Literal["template", "plain"] = Field(
         default="template",
@@ -35,8 +35,13 @@ class ModelSpec(BaseModel):
     memory_mb: int = Field(default=8000, gt=0, description="main memory that one job needs")
     notice: str | None = Field(default=None, description="shown when the weights are fetched")
 
+    @property
+    def served(self) -> ApiPin | None:
+        """The server that has the model; None where its weights are fetched."""
+        return self.source if isinstance(self.source, ApiPin) else None
+
     def identity(self) -> dict[str, Any]:
         """Return what decides the model's answers: everything except resources and words."""
-        return self.model_dump(
-            mode="json", exclude={"gpus", "memory_mb", "notice", "licence", "key", "family"}
-        )
+        resources = {"gpus", "memory_mb", "notice", "licence", "key", "family"}
+        excluded: dict[str, Any] = dict.fromkeys(resources, True) | {"source": {"access"}}
+        return self.model_dump(mode="json", exclude=excluded)

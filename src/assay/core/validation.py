@@ -56,7 +56,8 @@ def _problem(model: type[BaseModel], detail: Any, inside: str) -> str:
     if detail["type"] == "missing":
         return f"key {path!r} is missing"
     message = detail["msg"].removeprefix("Value error, ")
-    shown = "" if isinstance(detail["input"], dict | list) else f" (got {detail['input']!r})"
+    hidden = isinstance(detail["input"], dict | list) or detail["type"] == "secret"
+    shown = "" if hidden else f" (got {detail['input']!r})"
     return f"{path or 'value'}: {message}{shown}"
 
 

@@ -10,7 +10,7 @@ from assay.extraction import extract
 from assay.grid.likelihood import choose
 from assay.grid.questions import Question, prompt_sha256
 from assay.grid.render import ClozeQuestion, LabelQuestion
-from assay.models.render import Renderer
+from assay.models.words import Prompter
 from assay.records.schema import MISSING, Observation
 
 #: When the options of one question fail differently, the first of these names the observation.
@@ -18,7 +18,7 @@ _WORST_FIRST = ("backend_error", "oom", "too_long", "nonfinite")
 
 
 def entry_of(
-    question: Question, outcomes: Mapping[str, Outcome], renderer: Renderer
+    question: Question, outcomes: Mapping[str, Outcome], renderer: Prompter
 ) -> dict[str, Any]:
     """Return the journal entry for `question`: raw answers, nothing interpreted.
 
@@ -40,12 +40,18 @@ def entry_of(
         entry["detail"] = detail
     if status != "ok":
         return entry
+    counted = [a.prompt_tokens for a in answers if a.prompt_tokens is not None]
+    if counted:
+        entry["prompt_tokens"] = min(counted)
     if isinstance(question.posed, ClozeQuestion):
+        if any(answer.boundary for answer in answers):
+            entry["boundary"] = True
         return entry | {"logprobs": [list(answer.logprobs) for answer in answers]}
     (answer,) = answers
+    in_words = answer.text is not None
     return entry | {
-        "text": renderer.decode(answer.token_ids),
-        "new_tokens": len(answer.token_ids),
+        "text": answer.text if in_words else renderer.decode(answer.token_ids),
+        "new_tokens": answer.new_tokens if in_words else len(answer.token_ids),
         "finish": answer.finish,
     }
 
@@ -61,12 +67,13 @@ def observation(question: Question, entry: Mapping[str, Any] | None) -> Observat
     posed = question.posed
     if posed is None:
         return Observation(key=question.key, status="not_applicable", correct=None)
+    told = entry or {}
     common: dict[str, Any] = {
         "key": question.key,
         "prompt_sha256": prompt_sha256(question),
-        "prompt_tokens": question.prompt_tokens,
+        "prompt_tokens": told.get("prompt_tokens", question.prompt_tokens),
         "order": posed.order if isinstance(posed, LabelQuestion) else None,
-        "flags": ("boundary",) if any(question.boundary) else (),
+        "flags": ("boundary",) if any(question.boundary) or told.get("boundary") else (),
     }
     if entry is None:
         return Observation(status="empty_option", correct=False, **common)

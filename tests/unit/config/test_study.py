@@ -196,3 +196,44 @@ def test_the_workflow_names_what_the_library_makes(project: Path) -> None:
     assert set(TABLES) == set(WRITTEN)
     scripts = {path.stem.removeprefix("plot_") for path in project.glob("scripts/plot_*.py")}
     assert set(FIGURES) == scripts
+
+
+def served(**changes: Any) -> dict[str, Any]:
+    source = {"kind": "api", "base_url": "http://127.0.0.1:8000/v1", "model": "m"} | changes
+    return {"family": "f", "licence": "none", "source": source}
+
+
+def test_a_model_behind_a_server_is_asked_by_api_whatever_runs_weights(study: Any) -> None:
+    ours = study(models=["smollm2-135m", "mine"], define={"models": {"mine": served()}})
+    backends = {plan.model.key: plan.backend for plan in ours.shards.values()}
+    assert backends == {"smollm2-135m": "hf_local", "mine": "api"}
+    assert ours.gpus("mine") == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "decides"),
+    [
+        ({"access": {"key_env": "MY_KEY", "concurrency": 32, "timeout_s": 5}}, False),
+        ({"model": "n"}, True),
+        ({"base_url": "http://127.0.0.1:8001/v1"}, True),
+        ({"extra": {"reasoning_effort": "none"}}, True),
+    ],
+)
+def test_how_a_server_may_be_asked_pays_for_nothing_twice(
+    study: Any, changes: Any, decides: bool
+) -> None:
+    one = study(models=["mine"], define={"models": {"mine": served()}})
+    two = study(
+        models=["mine"],
+        define={"models": {"mine": served(**changes)}},
+        runtime__token_budget=512,
+        runtime__dtype="bfloat16",
+    )
+    assert (runs(one) != runs(two)) == decides
+    assert (one.model_source("mine") != two.model_source("mine")) == decides
+    assert (one.source_parameters("mine") != two.source_parameters("mine")) == decides
+
+
+def test_weights_are_not_behind_the_api(study: Any) -> None:
+    with pytest.raises(ConfigError, match="smollm2-135m.* no model behind a server"):
+        study(models=["smollm2-135m"], runtime__backend="api")

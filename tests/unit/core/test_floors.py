@@ -28,6 +28,8 @@ HEAVY = {
     "torch": ("models", "grid"),
     "transformers": ("models", "grid"),
     "vllm": ("models", "grid"),
+    "httpx2": ("models/backends/api",),
+    "tenacity": ("models/backends/api",),
     "datasets": ("benchmarks/sources",),
     "huggingface_hub": ("benchmarks/sources",),
 }
@@ -92,7 +94,9 @@ def test_modules_are_small(project: Path) -> None:
     assert not long
 
 
-@pytest.mark.parametrize("heavy", ["torch", "transformers", "pandas", "datasets", "scipy"])
+@pytest.mark.parametrize(
+    "heavy", ["torch", "transformers", "pandas", "datasets", "scipy", "httpx2"]
+)
 def test_the_snakefile_imports_nothing_heavy(heavy: str) -> None:
     code = f"import assay.config, sys; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
