@@ -70,7 +70,7 @@ class Job:
 
     def plan(self, requests: Sequence[Request]) -> list[Batch]:
         """Return the batches in which the model is asked: a pure function of the shard."""
-        if self.spec.served:
+        if self.backend == "api":
             return plan_words(requests)
         plan = plan_windows if self.backend == "vllm_offline" else plan_batches
         return plan(requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens)

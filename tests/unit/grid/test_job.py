@@ -87,4 +87,4 @@ def test_too_few_gpus_are_refused_before_anything_is_loaded() -> None:
         }
     )
     with pytest.raises(ModelError, match=r"granted 2 GPU\(s\) and needs 4"):
-        load_backend(parameters, Path("none"), device="cuda", threads=1, gpus=2)
+        load_backend(parameters, Path("none"), out=Path("out"), device="cuda", threads=1, gpus=2)
