@@ -48,6 +48,7 @@ def api_job(url: str, count: int, *, grid: dict[str, Any] = TINY_GRID, **changes
         # The port of a test's server is no part of what is compared.
         origin={"model": {"served": "words-1"}, "backend": "api"},
         facts={"snapshot_sha256": "0" * 64, "provenance": {}},
+        backend="api",
     )
 
 
