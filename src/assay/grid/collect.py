@@ -78,7 +78,12 @@ def collect(
     tally = _Tally()
     started = time.monotonic()
     questioner = Questioner(
-        job.spec, renderer, job.grid, job.origin, {"max_new_tokens": job.max_new_tokens}
+        job.spec,
+        renderer,
+        job.grid,
+        job.origin,
+        {"max_new_tokens": job.max_new_tokens},
+        job.pool,
     )
     questions = list(questioner.ask(job.items))
     batches = plan_batches(
@@ -217,7 +222,7 @@ def _assemble(
             "benchmark": job.benchmark,
             "reference": job.grid.reference,
             "configurations": job.grid.legend(),
-            "labels": {name: f.labels for name, f in job.grid.generation.formats.items()},
+            "labels": job.grid.labels,
             "run": _run(folder, tally, statistics),
         },
     )

@@ -36,6 +36,8 @@ class Job:
         What decides the answers apart from the prompt (see `Questioner`).
     facts : dict
         Manifest fields that the caller knows: snapshot digest, spec, code, provenance.
+    pool : sequence of Item
+        The snapshot's few-shot pool.
     """
 
     spec: ModelSpec
@@ -46,6 +48,7 @@ class Job:
     token_budget: int
     origin: dict[str, Any]
     facts: dict[str, Any]
+    pool: Sequence[Item] = ()
 
 
 def backend_version(backend: str) -> str:
@@ -71,6 +74,7 @@ def job_of(
     parameters: str,
     *,
     items: Sequence[Item],
+    pool: Sequence[Item] = (),
     snapshot: Mapping[str, Any],
     digests: Mapping[str, str],
     code: str,
@@ -92,6 +96,7 @@ def job_of(
         spec=spec,
         benchmark=value["benchmark"],
         items=items,
+        pool=pool,
         grid=Grid.model_validate_json(json.dumps(value["grid"])),
         max_new_tokens=identity["decode"]["max_new_tokens"],
         token_budget=identity["token_budget"],

@@ -9,7 +9,7 @@ from functools import lru_cache
 import pandas as pd
 
 from assay.extraction import EXTRACTORS, extract
-from assay.grid.configuration import LabelKind, labels_for
+from assay.grid.formats import LabelKind, labels_for
 from assay.leaderboard.correctness import POOLED
 from assay.leaderboard.load import label_kind
 from assay.records.manifest import Manifest

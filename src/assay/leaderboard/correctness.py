@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.grid.configuration import Configuration, LabelKind
+from assay.grid.configuration import Configuration
+from assay.grid.formats import LabelKind
 
 #: Codes of `Correctness.values`.
 WRONG, RIGHT, MISSING, NOT_APPLICABLE = 0, 1, 2, 3

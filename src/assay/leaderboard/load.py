@@ -10,7 +10,8 @@ from typing import cast, get_args
 import numpy as np
 
 from assay.core.errors import AnalysisError
-from assay.grid.configuration import Configuration, LabelKind
+from assay.grid.configuration import Configuration
+from assay.grid.formats import LabelKind
 from assay.leaderboard.correctness import (
     ABSENT,
     MISSING,
