@@ -15,6 +15,7 @@ from assay.core.errors import ModelError
 from assay.grid.collect import collect
 from assay.grid.job import Job
 from assay.grid.questions import Questioner, requests_of
+from assay.leaderboard import analyze
 from assay.models.backends.hf_local import HFLocal
 from assay.models.plan import plan_batches
 from assay.models.render import Renderer
@@ -136,6 +137,30 @@ def test_a_grid_is_asked_whole(shards: Any, name: str, project: Path) -> None:
                 assert seen.status == "ok"
                 assert seen.scores is not None
     assert shard.manifest.configurations[shard.manifest.reference].get("role") is None
+
+
+#: Findings that only these grids have.
+BESIDE = {
+    "replicate": {"replicate"},
+    "choices_only": {"choices_only"},
+    "cyclic": {"label_prior"},
+    "bridge": {"label_prior"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GRIDS)
+def test_a_grid_is_analysed(shards: Any, name: str) -> None:
+    found = analyze([shards(name).folder], study=name, seed=1)
+    names = {finding.name for finding in found.summary.findings["own"]}
+    special = {"replicate", "choices_only", "label_prior"}
+    assert names & special == BESIDE.get(name, set())
+    configurations = set(found.tables["accuracy"]["configuration"])
+    assert not any("again" in key or "choices" in key for key in configurations)
+    if name == "cyclic":
+        prior = found.tables["label_prior"].query("benchmark == 'own'")["prior"]
+        assert sum(prior) == pytest.approx(1)
+        assert len(prior) in (2, 4), "the labels of one of the two items"
 
 
 def scored(seen: Observation, field: str = "sum") -> tuple[float, ...]:
