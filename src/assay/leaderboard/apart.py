@@ -131,7 +131,7 @@ class Gatherer:
         )
         shown = [o for kept in self._seen.values() for k, o in kept.items() if k in keys]
         size = max((len(o.order) for o in shown if o.order is not None), default=0)
-        log_probs = np.full((*map(len, places), len(keys), size), np.nan, np.float32)
+        log_probs = np.full((len(places[0]), len(places[1]), len(keys), size), np.nan, np.float32)
         orders = np.full(log_probs.shape[1:], -1, np.int8)
         for (model, benchmark, item), observations in self._seen.items():
             m, i = places[0][model], places[1][benchmark, item]

@@ -67,7 +67,9 @@ def load(
     )
     refuse_incomparable(shards)
     gatherer = Gatherer()
-    observers = [gatherer] if observer is None else [gatherer, observer]
+    observers: list[Observer] = [gatherer]
+    if observer is not None:
+        observers.append(observer)
     read = [_read(shard, observers) for shard in shards]
     items = _common_items(shards, read)
     models = sorted({shard.manifest.model for shard in shards})
