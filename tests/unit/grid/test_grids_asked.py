@@ -38,13 +38,14 @@ POOL = tuple(
     )
 )
 CITY, METAL, WATER = ITEMS
+PRIME = item(20, "Which is a prime number?", ("4", "6", "8", "9", "10", "11"), 5)
 WAYS = ("gen|letter_plain", "ll|letter_scored")
 ASKED = "gen|letter_plain|p0"
 #: Some of the grids need examples, or room for an answer in words.
 GRIDS = {
     "cyclic": (CITY, WATER),
     "permutations": (WATER,),
-    "many_options": (METAL, WATER),
+    "many_options": (METAL, PRIME),
     "bridge": (CITY,),
     "pmi": (CITY, WATER),
     "fewshot": (WATER,),
@@ -219,7 +220,11 @@ def test_texts_are_scored_after_the_prompt_that_generates_them(shards: Any) -> N
 
 
 def test_orders_an_item_does_not_have_are_not_applicable(shards: Any) -> None:
-    for name, native_id, wanted in (("cyclic", "q2", 2), ("many_options", "q1", 3)):
+    for name, native_id, wanted in (
+        ("cyclic", "q2", 2),
+        ("many_options", "q1", 3),
+        ("many_options", "q20", 6),
+    ):
         record = only(shards(name), native_id)
         asked = [
             o.order

@@ -102,6 +102,14 @@ def test_balanced_orders_show_every_option_at_every_label_equally_often(
     assert set(slots.values()) == {whole // options}
 
 
+def test_26_options_are_shown_as_a_to_z(project: Path) -> None:
+    many = item(0, "Which one?", tuple(f"option {n}" for n in range(26)), 3)
+    found = posed(project, "many_options", "gen|letter_plain|p25", many)
+    lines = found.text.splitlines()
+    assert lines[1:3] == ["A. option 25", "B. option 0"]
+    assert lines[26] == "Z. option 24"
+
+
 def test_the_full_set_begins_with_the_released_orders(project: Path) -> None:
     released = load_grid(project / "config", "released")
     full = load_grid(project / "config", "permutations")
