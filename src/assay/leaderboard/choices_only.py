@@ -70,8 +70,8 @@ class ChoicesOnly(Finding):
         return (
             f"Without the question {best.model} is right on {percent(float(found.estimate))} of "
             f"{count(int(found.n), 'item')} ({spread}), where guessing gives "
-            f"{percent(best.chance)} and the question {percent(best.reference)}; {told} of "
-            f"{count(len(known), 'control')} is above guessing (corrected over all of them)."
+            f"{percent(best.chance)} and the question {percent(best.reference)}; above "
+            f"guessing: {told} of {count(len(known), 'control')} (corrected over all of them)."
         )
 
 
