@@ -25,6 +25,7 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
     job = job_of(
         arguments.spec,
         items=snapshot.items,
+        pool=snapshot.fewshot,
         snapshot=snapshot.provenance(),
         digests=model["digests"],
         code=arguments.code,

@@ -43,13 +43,22 @@ def resolve(config: Mapping[str, Any], *, where: str, registries: Path = Path("c
     benchmarks = tuple(
         BenchmarkRun(
             load_benchmark(registries, choice.key, run.define.benchmarks),
-            Selection(rule=choice.selection, items=choice.items),
+            Selection(rule=choice.selection, items=choice.items, pool=choice.pool),
         )
         for choice in run.benchmarks
     )
     models = tuple(load_model(registries, key, run.define.models) for key in run.models)
     _refuse_weights_behind_api(run, models, where)
-    return Study(run, models, benchmarks, load_grid(registries, run.grid))
+    grid = load_grid(registries, run.grid)
+    least = grid.generation.least_new_tokens
+    if run.decode.max_new_tokens < least:
+        raise ConfigError(
+            f"grid {grid.name} has answers of several words, and decode.max_new_tokens is "
+            f"{run.decode.max_new_tokens}.",
+            where=where,
+            fix=f"set decode.max_new_tokens to {least} or more.",
+        )
+    return Study(run, models, benchmarks, grid)
 
 
 def _refuse_weights_behind_api(run: RunConfig, models: Sequence[ModelSpec], where: str) -> None:

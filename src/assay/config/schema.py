@@ -21,6 +21,9 @@ class BenchmarkChoice(_Strict):
     key: Name
     items: int | None = Field(default=None, gt=0, description="number of items; all if left out")
     selection: Literal["hash", "released", "all"] = "hash"
+    pool: int | None = Field(
+        default=None, ge=0, description="items set aside as few-shot examples; never asked"
+    )
 
 
 class VLLM(_Strict):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from assay.core.model import Outcome
 from assay.extraction import extract
 from assay.grid.likelihood import choose
 from assay.grid.questions import Question, prompt_sha256
-from assay.grid.render import ClozeQuestion, LabelQuestion
+from assay.grid.render import ClozeQuestion, LabelQuestion, Posed, ShownQuestion
 from assay.models.words import Prompter
 from assay.records.schema import MISSING, Observation
 
@@ -43,10 +43,13 @@ def entry_of(
     counted = [a.prompt_tokens for a in answers if a.prompt_tokens is not None]
     if counted:
         entry["prompt_tokens"] = min(counted)
-    if isinstance(question.posed, ClozeQuestion):
+    if isinstance(question.posed, ClozeQuestion | ShownQuestion):
         if any(answer.boundary for answer in answers):
             entry["boundary"] = True
-        return entry | {"logprobs": [list(answer.logprobs) for answer in answers]}
+        options = len(question.posed.continuations)
+        scored = [list(answer.logprobs) for answer in answers]
+        entry["logprobs"] = scored[:options]
+        return entry | ({"unconditional": scored[options:]} if scored[options:] else {})
     (answer,) = answers
     in_words = answer.text is not None
     return entry | {
@@ -72,7 +75,7 @@ def observation(question: Question, entry: Mapping[str, Any] | None) -> Observat
         "key": question.key,
         "prompt_sha256": prompt_sha256(question),
         "prompt_tokens": told.get("prompt_tokens", question.prompt_tokens),
-        "order": posed.order if isinstance(posed, LabelQuestion) else None,
+        "order": _order(posed),
         "flags": ("boundary",) if any(question.boundary) or told.get("boundary") else (),
     }
     if entry is None:
@@ -84,7 +87,13 @@ def observation(question: Question, entry: Mapping[str, Any] | None) -> Observat
         return Observation(status=status, correct=correct, detail=detail, **common)
     if isinstance(posed, LabelQuestion):
         return _generated(question, posed, entry, common)
-    return _scored(question, entry["logprobs"], common)
+    return _scored(question, posed, entry, common)
+
+
+def _order(posed: Posed) -> tuple[int, ...] | None:
+    if isinstance(posed, ShownQuestion):
+        return posed.asked.order
+    return posed.order if isinstance(posed, LabelQuestion) else None
 
 
 def _generated(
@@ -111,14 +120,27 @@ def _generated(
 
 
 def _scored(
-    question: Question, logprobs: Sequence[Sequence[float]], common: dict[str, Any]
+    question: Question,
+    posed: ClozeQuestion | ShownQuestion,
+    entry: Mapping[str, Any],
+    common: dict[str, Any],
 ) -> Observation:
     item = question.item
-    chosen = choose(item.item_id, item.options, item.accepts, logprobs)
+    labels = isinstance(posed, ShownQuestion) and posed.score == "label"
+    chosen = choose(
+        item.item_id,
+        item.options,
+        item.accepts,
+        entry["logprobs"],
+        rule=posed.rule,
+        unconditional=entry.get("unconditional", ()),
+        scored=posed.continuations if labels else None,
+    )
     return Observation(
         status=chosen.status,
         correct=chosen.option is not None and chosen.option in item.accepts,
         choice=chosen.option,
+        label=posed.continuations[chosen.option] if labels and chosen.option is not None else None,
         scores=chosen.scores,
         margin=chosen.margin,
         tied=chosen.tied if len(chosen.tied) > 1 else None,

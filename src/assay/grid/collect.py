@@ -77,7 +77,12 @@ def collect(
     tally = _Tally()
     started = time.monotonic()
     questioner = Questioner(
-        job.spec, renderer, job.grid, job.origin, {"max_new_tokens": job.max_new_tokens}
+        job.spec,
+        renderer,
+        job.grid,
+        job.origin,
+        {"max_new_tokens": job.max_new_tokens},
+        job.pool,
     )
     questions = list(questioner.ask(job.items))
     batches = job.plan(requests_of(questions))
@@ -221,7 +226,7 @@ def _assemble(
             "benchmark": job.benchmark,
             "reference": job.grid.reference,
             "configurations": job.grid.legend(),
-            "labels": {name: f.labels for name, f in job.grid.generation.formats.items()},
+            "labels": job.grid.labels,
             "run": _run(folder, tally, statistics),
         },
     )

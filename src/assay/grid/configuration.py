@@ -1,165 +1,176 @@
-"""The grid as data: formats, orders and stems, and the configurations they span."""
+"""The grid as data: formats and orders, and the configurations they span."""
 
 from __future__ import annotations
 
-import string
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from assay.core.identity import digest
-from assay.grid.orders import named_orders
+from assay.grid.formats import (
+    GenerationFormat,
+    LabelKind,
+    LikelihoodFormat,
+    OptionsFormat,
+    ShownFormat,
+    Strict,
+)
+from assay.grid.orders import Orders
 
-LabelKind = Literal["upper", "digit"]
 Scoring = Literal["gen", "ll"]
-
-MAX_OPTIONS = 26
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+#: What a configuration is for, where it is not one more way to ask.
+Role = Literal["again", "choices_only"]
 
 
-def _demand(text: str, *fields: str) -> str:
-    """Return `text` if its replacement fields are exactly `fields`, each at least once."""
-    found = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
-    if found != set(fields):
-        wanted = ", ".join(f"{{{field}}}" for field in fields)
-        raise ValueError(f"must contain {wanted} and no other field; it has {sorted(found)}")
-    return text
+class Generation(Strict):
+    """The generation part of a grid: formats × orders.
 
-
-class GenerationFormat(_Strict):
-    """One way to show the options and to ask for a label."""
-
-    labels: LabelKind
-    option: str
-    prompt: str
-
-    @field_validator("option")
-    @classmethod
-    def _option_fields(cls, text: str) -> str:
-        return _demand(text, "label", "option")
-
-    @field_validator("prompt")
-    @classmethod
-    def _prompt_fields(cls, text: str) -> str:
-        return _demand(text, "question", "options")
-
-
-class LikelihoodFormat(_Strict):
-    """One stem after which every option's text is scored."""
-
-    stem: str
-    continuation: str
-
-    @field_validator("stem")
-    @classmethod
-    def _stem_fields(cls, text: str) -> str:
-        return _demand(text, "question")
-
-    @field_validator("continuation")
-    @classmethod
-    def _continuation_fields(cls, text: str) -> str:
-        return _demand(text, "option")
-
-
-class Generation(_Strict):
-    """The generation part of a grid: formats × orders."""
+    Attributes
+    ----------
+    matched : tuple of str
+        Formats whose prompts are meant to be of one length in tokens.
+    least_new_tokens : int
+        A run that lets the model write less is refused: option texts need more than a label.
+    """
 
     orders: tuple[str, ...] = Field(min_length=1)
     formats: dict[str, GenerationFormat]
+    matched: tuple[str, ...] = ()
+    least_new_tokens: int = Field(default=1, ge=1)
 
-
-class Likelihood(_Strict):
-    """The likelihood part of a grid."""
-
-    formats: dict[str, LikelihoodFormat]
-
-
-class Orders(_Strict):
-    """How order names become permutations."""
-
-    shifts: int = Field(default=4, ge=1)
-    seed: int = 1234
-    written: dict[int, dict[str, tuple[int, ...]]] = Field(default_factory=dict)
-
-    @field_validator("written")
+    @field_validator("matched")
     @classmethod
-    def _are_permutations(
-        cls, tables: dict[int, dict[str, tuple[int, ...]]]
-    ) -> dict[int, dict[str, tuple[int, ...]]]:
-        for options, table in tables.items():
-            for name, order in table.items():
-                if sorted(order) != list(range(options)):
-                    raise ValueError(f"{name} for {options} options is not a permutation: {order}")
-        return tables
+    def _at_least_two(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(names) == 1 or len(set(names)) < len(names):
+            raise ValueError("name at least two different formats, or none")
+        return names
+
+
+class Likelihood(Strict):
+    """The likelihood part of a grid: stems without options, and formats that show them."""
+
+    formats: dict[str, LikelihoodFormat] = Field(default_factory=dict)
+    shown: dict[str, ShownFormat] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """One way to ask: scoring × format × order (no order for likelihood)."""
+    """One way to ask: scoring × format × order (no order where no options are shown).
+
+    `again` marks the second asking of the reference configuration.
+    """
 
     scoring: Scoring
     format: str
     order: str | None
+    again: bool = False
 
     @property
     def key(self) -> str:
         """The name used in records, such as ``gen|letter_plain|p0``."""
-        return "|".join(part for part in (self.scoring, self.format, self.order) if part)
+        again = "again" if self.again else None
+        return "|".join(part for part in (self.scoring, self.format, self.order, again) if part)
 
 
-class Grid(_Strict):
-    """A named, versioned set of configurations with their exact texts."""
+class Grid(Strict):
+    """A named, versioned set of configurations with their exact texts.
+
+    `replicate` asks the reference configuration a second time, in other batches.
+    """
 
     name: str
     version: int
     reference: str
     generation: Generation
-    likelihood: Likelihood = Likelihood(formats={})
+    likelihood: Likelihood = Likelihood()
     orders: Orders = Orders()
+    replicate: bool = False
 
     @model_validator(mode="after")
-    def _reference_exists(self) -> Grid:
-        keys = [configuration.key for configuration in self.configurations()]
+    def _is_consistent(self) -> Grid:
+        named = Counter(
+            [*self.generation.formats, *self.likelihood.formats, *self.likelihood.shown]
+        )
+        if repeated := [name for name, count in named.items() if count > 1]:
+            raise ValueError(f"two formats are called {repeated[0]!r}")
+        if strange := sorted(set(self.generation.matched) - set(self.generation.formats)):
+            raise ValueError(f"matched names {strange[0]!r}, which is no generation format")
+        keys = [c.key for c in self._ways() if self.role(c) is None]
         if self.reference not in keys:
             raise ValueError(f"reference {self.reference!r} is not one of {keys}")
+        self.orders.check_balance(self.generation.orders)
         return self
 
     def configurations(self) -> Iterator[Configuration]:
-        """Yield the configurations: generation (format by format), then likelihood."""
-        for name in self.generation.formats:
-            for order in self.generation.orders:
+        """Yield the configurations: generation, likelihood (format by format), the replicate."""
+        yield from self._ways()
+        if self.replicate:
+            (asked,) = (c for c in self._ways() if c.key == self.reference)
+            yield Configuration(asked.scoring, asked.format, asked.order, again=True)
+
+    def _ways(self) -> Iterator[Configuration]:
+        for name, template in self.generation.formats.items():
+            for order in self._orders(template):
                 yield Configuration("gen", name, order)
+        for name, shown in self.likelihood.shown.items():
+            for order in self._orders(shown):
+                yield Configuration("ll", name, order)
         for name in self.likelihood.formats:
             yield Configuration("ll", name, None)
 
+    def _orders(self, template: OptionsFormat) -> tuple[str, ...]:
+        return self.generation.orders[:1] if template.choices_only else self.generation.orders
+
+    def template(self, configuration: Configuration) -> OptionsFormat | LikelihoodFormat:
+        """Return the texts of `configuration`."""
+        if configuration.scoring == "gen":
+            return self.generation.formats[configuration.format]
+        shown = self.likelihood.shown.get(configuration.format)
+        return shown or self.likelihood.formats[configuration.format]
+
+    def role(self, configuration: Configuration) -> Role | None:
+        """Return what `configuration` is for, or None for one more way to ask."""
+        if configuration.again:
+            return "again"
+        template = self.template(configuration)
+        if isinstance(template, OptionsFormat) and template.choices_only:
+            return "choices_only"
+        return None
+
+    @property
+    def fewshot(self) -> int:
+        """The most examples that a format shows."""
+        return max((self.template(c).fewshot for c in self._ways()), default=0)
+
     def permutation(self, order: str, options: int) -> tuple[int, ...] | None:
         """Return ``perm`` with ``shown[p] = options[perm[p]]``, or None if there is none left."""
-        written = self.orders.written.get(options)
-        if written is not None and order in written:
-            return written[order]
-        names = self.generation.orders
-        orders = named_orders(options, names, self.orders.shifts, self.orders.seed)
-        return orders[names.index(order)]
+        return self.orders.permutation(order, self.generation.orders, options)
+
+    @property
+    def labels(self) -> dict[str, LabelKind]:
+        """Format that shows the options → kind of labels."""
+        formats: dict[str, OptionsFormat] = {**self.generation.formats, **self.likelihood.shown}
+        return {name: template.labels for name, template in formats.items()}
 
     def identity(self) -> dict[str, Any]:
         """Return what decides the prompts: a digest of the texts behind each configuration.
 
-        Adding a format leaves the digests of the others as they are.
+        Adding a format leaves the digests of the others as they are, and so does a new setting
+        that nothing uses.
         """
-        orders = self.orders.model_dump(mode="json")
-        formats = {
+        orders = self.orders.model_dump(mode="json", exclude_none=True)
+        formats: dict[str, Strict] = {
             **{f"gen|{name}": value for name, value in self.generation.formats.items()},
             **{f"ll|{name}": value for name, value in self.likelihood.formats.items()},
+            **{f"ll|{name}": value for name, value in self.likelihood.shown.items()},
         }
         return {
             "configurations": [configuration.key for configuration in self.configurations()],
             "templates": {
-                key: digest(value.model_dump(mode="json"), length=12)
+                key: digest(value.model_dump(mode="json", exclude_defaults=True), length=12)
                 for key, value in formats.items()
             },
             "orders": digest(orders, length=12),
@@ -167,7 +178,11 @@ class Grid(_Strict):
         }
 
     def legend(self) -> dict[str, dict[str, Any]]:
-        """Return key → scoring, format, order and the permutation of four options."""
+        """Return key → scoring, format, order and the permutation of four options.
+
+        Where they apply: ``role``, what of a shown option is ``scored``, and whether the format
+        is declared to be ``matched`` in length.
+        """
         return {
             configuration.key: {
                 "scoring": configuration.scoring,
@@ -175,20 +190,15 @@ class Grid(_Strict):
                 "order": configuration.order,
                 "permutation": configuration.order and self.permutation(configuration.order, 4),
             }
+            | self._remarks(configuration)
             for configuration in self.configurations()
         }
 
-
-def labels_for(kind: LabelKind, options: int) -> tuple[str, ...]:
-    """Return the labels of `options` shown options, as in A, B, C or 1, 2, 3.
-
-    Raises
-    ------
-    ValueError
-        If there are more options than letters.
-    """
-    if not 2 <= options <= MAX_OPTIONS:
-        raise ValueError(f"{options} options; between 2 and {MAX_OPTIONS} can be labelled")
-    if kind == "upper":
-        return tuple(string.ascii_uppercase[:options])
-    return tuple(str(number) for number in range(1, options + 1))
+    def _remarks(self, configuration: Configuration) -> dict[str, Any]:
+        shown = self.likelihood.shown.get(configuration.format)
+        remarks = {
+            "role": self.role(configuration),
+            "scored": shown.asked if shown else None,
+            "matched": configuration.format in self.generation.matched or None,
+        }
+        return {name: value for name, value in remarks.items() if value is not None}

@@ -54,6 +54,8 @@ class Job:
         What decides the answers apart from the prompt (see `Questioner`).
     facts : dict
         Manifest fields that the caller knows: snapshot digest, spec, code, provenance.
+    pool : sequence of Item
+        The snapshot's few-shot pool.
     backend : str
         The runtime that is asked.
     """
@@ -66,6 +68,7 @@ class Job:
     token_budget: int
     origin: dict[str, Any]
     facts: dict[str, Any]
+    pool: Sequence[Item] = ()
     backend: str = "hf_local"
 
     def plan(self, requests: Sequence[Request]) -> list[Batch]:
@@ -113,6 +116,7 @@ def job_of(
     parameters: str,
     *,
     items: Sequence[Item],
+    pool: Sequence[Item] = (),
     snapshot: Mapping[str, Any],
     digests: Mapping[str, str],
     code: str,
@@ -134,6 +138,7 @@ def job_of(
         spec=spec,
         benchmark=value["benchmark"],
         items=items,
+        pool=pool,
         grid=Grid.model_validate_json(json.dumps(value["grid"])),
         max_new_tokens=identity["decode"]["max_new_tokens"],
         token_budget=identity.get("token_budget", 0),

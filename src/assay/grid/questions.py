@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.benchmarks.item import Item
@@ -13,8 +13,8 @@ from assay.core.model import Request
 from assay.core.spec import ModelSpec
 from assay.grid.configuration import Configuration, Grid
 from assay.grid.protocol import PROTOCOL_VERSION
-from assay.grid.render import ClozeQuestion, LabelQuestion, pose
-from assay.models.render import Rendered
+from assay.grid.render import ClozeQuestion, LabelQuestion, Posed, ShownQuestion, pose
+from assay.models.render import Pair, Rendered
 from assay.models.words import Prompter
 
 
@@ -26,14 +26,15 @@ class Question:
     ----------
     key : str
         Digest of everything that decides the answer; the journal is keyed by it.
-    posed : LabelQuestion, ClozeQuestion or None
+    posed : LabelQuestion, ShownQuestion, ClozeQuestion or None
         None where the configuration is not applicable to the item.
     prompt : str
-        The rendered prompt (generation) or the stem (likelihood).
+        The rendered prompt, or the stem where no options are shown.
     requests : tuple of Request
-        One for a generation, one per option for a likelihood; none where nothing can be asked.
+        One for a generation, one per option for a likelihood, then one per option after the
+        unconditional stem if there is one; none where nothing can be asked.
     boundary : tuple of bool
-        For each option whether its tokens do not simply extend the stem's.
+        For each scored pair whether its tokens do not simply extend the stem's.
     prompt_tokens : int or None
         None where a server counts them.
     """
@@ -41,7 +42,7 @@ class Question:
     key: str
     item: Item
     configuration: Configuration
-    posed: LabelQuestion | ClozeQuestion | None
+    posed: Posed | None
     prompt: str = ""
     requests: tuple[Request, ...] = ()
     boundary: tuple[bool, ...] = ()
@@ -62,6 +63,8 @@ class Questioner:
         and template, dtype, quantisation, backend with version.
     decode : dict
         Decoding parameters; part of the key of generations only.
+    pool : sequence of Item
+        The snapshot's few-shot pool.
     """
 
     spec: ModelSpec
@@ -69,27 +72,42 @@ class Questioner:
     grid: Grid
     origin: dict[str, Any]
     decode: dict[str, Any]
+    pool: Sequence[Item] = ()
 
     def ask(self, items: Sequence[Item]) -> Iterator[Question]:
-        """Yield one question for each item and configuration, in that order."""
+        """Yield one question for each item and configuration, in that order.
+
+        Raises
+        ------
+        ModelError
+            If a format shows more examples than the pool holds, or has a system turn that the
+            model's chat template refuses.
+        """
+        if self.grid.fewshot > len(self.pool):
+            raise ModelError(
+                f"grid {self.grid.name} shows {self.grid.fewshot} examples, the snapshot's pool "
+                f"holds {len(self.pool)}.",
+                fix=f"set `pool: {self.grid.fewshot}` beside the benchmark's key in the run file.",
+            )
         configurations = list(self.grid.configurations())
         for item in items:
             for configuration in configurations:
                 yield self._question(item, configuration)
 
     def _question(self, item: Item, configuration: Configuration) -> Question:
-        posed = pose(item, configuration, self.grid)
+        posed = pose(item, configuration, self.grid, self.pool)
         if posed is None:
             return Question(self._key(item, configuration, None), item, configuration, None)
         if isinstance(posed, LabelQuestion):
             return self._labelled(item, configuration, posed)
+        if isinstance(posed, ShownQuestion):
+            return self._shown(item, configuration, posed)
         return self._cloze(item, configuration, posed)
 
     def _labelled(self, item: Item, configuration: Configuration, posed: LabelQuestion) -> Question:
-        rendered = self._render(posed.text)
+        rendered = self._render(posed)
         key = self._key(item, configuration, [rendered.sha256, self.decode])
-        # Formats that open alike share the tokens up to the first option.
-        group = digest([item.item_id, posed.shared], length=16)
+        group = _group(item, configuration, posed.system, posed.shared)
         return Question(
             key=key,
             item=item,
@@ -101,37 +119,80 @@ class Questioner:
             thinking=rendered.thinking,
         )
 
-    def _render(self, text: str) -> Rendered:
-        if self.spec.chat == "plain":
-            return self.renderer.render_plain(text)
-        return self.renderer.render_chat([{"role": "user", "content": text}])
+    def _shown(self, item: Item, configuration: Configuration, posed: ShownQuestion) -> Question:
+        rendered = self._render(posed.asked)
+        # A model's turn begins with a word: a space goes before it where the prompt has none.
+        gap = "" if rendered.text[-1:].isspace() else " "
+        answers = [gap + text for text in posed.continuations]
+        key = self._key(item, configuration, [rendered.sha256, answers])
+        group = _group(item, configuration, posed.asked.system, posed.asked.shared)
+        pairs = [self.renderer.encode_pair(rendered.text, text) for text in answers]
+        question = Question(key, item, configuration, posed, rendered.text)
+        return replace(_scoring(question, pairs, [group] * len(pairs)), thinking=rendered.thinking)
+
+    def _render(self, asked: LabelQuestion) -> Rendered:
+        from jinja2 import TemplateError
+
+        turns = [{"role": "user", "content": asked.text}]
+        if asked.system is None:
+            return self.renderer.render_chat(turns)
+        try:
+            return self.renderer.render_chat([{"role": "system", "content": asked.system}, *turns])
+        except TemplateError as error:
+            raise ModelError(
+                f"the chat template takes no system turn: {error}.",
+                where=self.spec.key,
+                fix="leave formats with `system` out of the grid for this model.",
+            ) from error
 
     def _cloze(self, item: Item, configuration: Configuration, posed: ClozeQuestion) -> Question:
-        key = self._key(item, configuration, [posed.stem, list(posed.continuations)])
-        pairs = [self.renderer.encode_pair(posed.stem, text) for text in posed.continuations]
-        group = digest([item.item_id, posed.stem], length=16)
-        requests = tuple(
-            Request(
-                f"{key}/{n:02d}", group, tuple(p.context_ids), tuple(p.continuation_ids), p.words
-            )
-            for n, p in enumerate(pairs)
+        stems = [posed.stem]
+        asked: list[Any] = [posed.stem, list(posed.continuations)]
+        if posed.unconditional is not None:
+            stems.append(posed.unconditional)
+            asked.append(posed.unconditional)
+        question = Question(
+            self._key(item, configuration, asked), item, configuration, posed, posed.stem
         )
-        scorable = all(pair.scorable for pair in pairs)
-        in_words = any(pair.words for pair in pairs)
-        return Question(
-            key=key,
-            item=item,
-            configuration=configuration,
-            posed=posed,
-            prompt=posed.stem,
-            requests=requests if scorable else (),
-            boundary=tuple(pair.boundary for pair in pairs),
-            prompt_tokens=None if in_words else min(len(pair.context_ids) for pair in pairs),
-        )
+        ways = [(stem, text) for stem in stems for text in posed.continuations]
+        pairs = [self.renderer.encode_pair(stem, text) for stem, text in ways]
+        return _scoring(question, pairs, [_group(item, configuration, stem) for stem, _ in ways])
 
     def _key(self, item: Item, configuration: Configuration, asked: Any) -> str:
         material = [PROTOCOL_VERSION, self.origin, item.item_id, configuration.key, asked]
         return digest(material, length=24)
+
+
+def _group(item: Item, configuration: Configuration, *opening: str | None) -> str:
+    """Return what prompts of one item share that open alike: their tokens up to the options.
+
+    The second asking shares nothing with the first, or it would be answered from the same cache,
+    in the same batch, and could not differ.
+    """
+    parts = [item.item_id, *(text for text in opening if text is not None)]
+    return digest([*parts, "again"] if configuration.again else parts, length=16)
+
+
+def _scoring(question: Question, pairs: Sequence[Pair], groups: Sequence[str]) -> Question:
+    """Return `question` with one request for each pair of a stem and a continuation."""
+    requests = tuple(
+        Request(
+            f"{question.key}/{n:02d}",
+            group,
+            tuple(pair.context_ids),
+            tuple(pair.continuation_ids),
+            pair.words,
+        )
+        for n, (pair, group) in enumerate(zip(pairs, groups, strict=True))
+    )
+    conditional = pairs[: len(question.item.options)]
+    in_words = any(pair.words for pair in pairs)
+    return replace(
+        question,
+        requests=requests if all(pair.scorable for pair in pairs) else (),
+        boundary=tuple(pair.boundary for pair in pairs),
+        prompt_tokens=None if in_words else min(len(pair.context_ids) for pair in conditional),
+    )
 
 
 def requests_of(questions: Sequence[Question]) -> list[Request]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 import pandas as pd
 
 from assay.extraction import EXTRACTORS, extract
-from assay.grid.configuration import LabelKind, labels_for
+from assay.grid.formats import LabelKind, labels_for
 from assay.leaderboard.correctness import POOLED
 from assay.leaderboard.load import label_kind
 from assay.records.manifest import Manifest
@@ -54,10 +54,11 @@ class ExtractionAudit:
         touched = dict.fromkeys(EXTRACTORS, False)
         read = 0
         for key, observation in record.observations.items():
-            if observation.text is None or observation.order is None:
+            way = manifest.configurations[key]
+            if observation.text is None or observation.order is None or way.get("role"):
                 continue
             read += 1
-            kind = manifest.labels[manifest.configurations[key]["format"]]
+            kind = manifest.labels[way["format"]]
             verdicts = _verdicts(
                 record,
                 observation.text,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.grid.configuration import Configuration, LabelKind
+from assay.grid.configuration import Configuration
+from assay.grid.formats import LabelKind
+from assay.leaderboard.apart import Apart
+from assay.leaderboard.codes import MISSING, NOT_APPLICABLE, RIGHT, WRONG
 
-#: Codes of `Correctness.values`.
-WRONG, RIGHT, MISSING, NOT_APPLICABLE = 0, 1, 2, 3
+__all__ = ["MISSING", "NOT_APPLICABLE", "RIGHT", "WRONG", "Correctness", "Item", "Scope", "family"]
+
 #: The code in `Correctness.statuses` of an observation whose whole shard is absent.
 ABSENT = 255
 #: The name of the scope that pools all benchmarks; every item counts once there.
@@ -33,14 +36,15 @@ class Item:
 
 
 def family(configuration: Configuration) -> str:
-    """Return the declared family of a configuration: its label format, or cloze.
+    """Return the declared family of a configuration: its format, or cloze, or pmi.
 
     Configurations of one family differ by far less than the families do, so that 26
     configurations are nearer to five pieces of evidence than to 26.
     """
     if configuration.scoring == "gen":
         return configuration.format
-    return "cloze" if configuration.format.startswith("cloze") else configuration.format
+    stems = (name for name in ("cloze", "pmi") if configuration.format.startswith(name))
+    return next(stems, configuration.format)
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ class Correctness:
         Generation format → kind of labels.
     synthetic : bool
         Whether a manifest says that no language model was asked.
+    apart : Apart
+        What was asked beside the configurations.
     """
 
     models: tuple[str, ...]
@@ -90,6 +96,7 @@ class Correctness:
     gold_slots: NDArray[np.int8]
     labels: dict[str, LabelKind]
     synthetic: bool = False
+    apart: Apart = field(default_factory=Apart)
 
     @cached_property
     def present(self) -> Bools:

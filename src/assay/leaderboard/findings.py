@@ -9,6 +9,7 @@ import pandas as pd
 
 from assay.leaderboard.audit import ExtractionAudit
 from assay.leaderboard.biases import label_bias, label_bias_table
+from assay.leaderboard.choices_only import choices_only, choices_only_table
 from assay.leaderboard.compression import compression, compression_table
 from assay.leaderboard.correctness import POOLED, Correctness, Scope
 from assay.leaderboard.disagreement import disagreement, flip_table, flips
@@ -18,6 +19,7 @@ from assay.leaderboard.extractor_ranks import extractor_ranks
 from assay.leaderboard.families import family_accuracy, family_table
 from assay.leaderboard.family_pairs import family_pair_table, family_pairs
 from assay.leaderboard.finding import Finding
+from assay.leaderboard.label_prior import label_prior, label_prior_table
 from assay.leaderboard.null_twin import NullTwin
 from assay.leaderboard.order_effects import order_effects, order_table
 from assay.leaderboard.partial import partial_grid, partial_grid_table
@@ -28,6 +30,7 @@ from assay.leaderboard.rank_uncertainty import (
     rank_uncertainty,
 )
 from assay.leaderboard.reactions import reaction_table, reactions
+from assay.leaderboard.replicate import replicate, replicate_table
 from assay.leaderboard.variance import variance, variance_table
 from assay.leaderboard.wrappers import wrapper_table, wrappers
 
@@ -96,7 +99,7 @@ def further(
 
 
 def _all(run: _Run) -> Iterator[_Found]:
-    for part in (_ranking, _ways_of_asking, _items):
+    for part in (_ranking, _ways_of_asking, _beside, _items):
         yield from part(run)
 
 
@@ -124,8 +127,23 @@ def _ways_of_asking(run: _Run) -> Iterator[_Found]:
         yield null, "permutations", permutation_table(null)
     bias = label_bias(run.data, run.scope, alpha=run.alpha, seed=run.seed)
     yield bias, "label_bias", label_bias_table(bias)
-    compliance = wrappers(run.data, run.scope, level=run.level)
+    matched = run.data.apart.matched
+    compliance = wrappers(run.data, run.scope, matched=matched, level=run.level)
     yield compliance, "wrappers", wrapper_table(compliance)
+
+
+def _beside(run: _Run) -> Iterator[_Found]:
+    """Yield what only some grids ask: a replicate, a control, the probabilities of labels."""
+    apart = run.data.apart
+    if apart.again is not None:
+        noise = replicate(run.data, run.scope, again=apart.again, alpha=run.alpha)
+        yield noise, "replicate", replicate_table(noise)
+    if apart.controls:
+        control = choices_only(run.data, run.scope, alpha=run.alpha, level=run.level)
+        yield control, "choices_only", choices_only_table(control)
+    if apart.labels:
+        prior = label_prior(run.data, run.scope)
+        yield prior, "label_prior", label_prior_table(prior)
 
 
 def _items(run: _Run) -> Iterator[_Found]:

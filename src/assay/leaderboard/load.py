@@ -10,16 +10,12 @@ from typing import cast, get_args
 import numpy as np
 
 from assay.core.errors import AnalysisError
-from assay.grid.configuration import Configuration, LabelKind
-from assay.leaderboard.correctness import (
-    ABSENT,
-    MISSING,
-    NOT_APPLICABLE,
-    RIGHT,
-    WRONG,
-    Correctness,
-    Item,
-)
+from assay.grid.configuration import Configuration
+from assay.grid.formats import LabelKind
+from assay.leaderboard.apart import Apart, Gatherer, code_of, ways
+from assay.leaderboard.codes import MISSING
+from assay.leaderboard.comparable import cell, refuse_incomparable
+from assay.leaderboard.correctness import ABSENT, Correctness, Item
 from assay.records.manifest import Manifest
 from assay.records.schema import MISSING as MISSING_STATUSES
 from assay.records.schema import STATUSES, Observation, Record
@@ -69,10 +65,17 @@ def load(
         (read_shard(folder) for folder in folders),
         key=lambda shard: (shard.manifest.model, shard.manifest.benchmark),
     )
-    _refuse_incomparable(shards)
-    read = [_read(shard, observer) for shard in shards]
+    refuse_incomparable(shards)
+    gatherer = Gatherer()
+    observers: list[Observer] = [gatherer]
+    if observer is not None:
+        observers.append(observer)
+    read = [_read(shard, observers) for shard in shards]
     items = _common_items(shards, read)
-    correctness = _assemble(shards, read, items)
+    models = sorted({shard.manifest.model for shard in shards})
+    named = [(item.benchmark, item.item_id) for item in items]
+    apart = gatherer.apart(shards[0].manifest.configurations, models, named)
+    correctness = _assemble(shards, read, items, apart)
     _refuse_no_reference(correctness)
     lacking = missing(correctness)
     if lacking and not allow_missing:
@@ -126,30 +129,6 @@ def _describe(lacking: Sequence[MissingCells]) -> str:
     return "; ".join(parts)
 
 
-def _refuse_incomparable(shards: Sequence[Shard]) -> None:
-    if not shards:
-        raise AnalysisError("there are no shards to analyse.", fix="name at least one folder.")
-    for first, second in zip(shards, shards[1:], strict=False):
-        if _cell(first) == _cell(second):
-            raise AnalysisError(
-                f"{first.folder} and {second.folder} both hold {_cell(first)[0]} on "
-                f"{_cell(first)[1]}.",
-                fix="give one shard for each model and benchmark.",
-            )
-    base = shards[0]
-    for shard in shards[1:]:
-        for what in ("configurations", "reference", "labels"):
-            if getattr(shard.manifest, what) != getattr(base.manifest, what):
-                raise AnalysisError(
-                    f"{base.folder} and {shard.folder} differ in their {what}.",
-                    fix="collect every shard with the same grid.",
-                )
-
-
-def _cell(shard: Shard) -> tuple[str, str]:
-    return shard.manifest.model, shard.manifest.benchmark
-
-
 @dataclass(frozen=True)
 class _Rows:
     """One shard as arrays; rows in order of item id."""
@@ -161,14 +140,14 @@ class _Rows:
     gold_slots: np.ndarray[tuple[int, ...], np.dtype[np.int8]]
 
 
-def _read(shard: Shard, observer: Observer | None) -> _Rows:
+def _read(shard: Shard, observers: Sequence[Observer]) -> _Rows:
     manifest = shard.manifest
-    keys = sorted(manifest.configurations)
+    keys = ways(manifest.configurations)
     items: list[Item] = []
     cells: list[list[tuple[int, int, int, int]]] = []
     for record in shard.records():
-        _check(record, shard, keys)
-        if observer is not None:
+        _check(record, shard)
+        for observer in observers:
             observer(manifest, record)
         items.append(
             Item(
@@ -190,14 +169,14 @@ def _read(shard: Shard, observer: Observer | None) -> _Rows:
     )
 
 
-def _check(record: Record, shard: Shard, keys: Sequence[str]) -> None:
-    if (record.model, record.benchmark) != _cell(shard):
+def _check(record: Record, shard: Shard) -> None:
+    if (record.model, record.benchmark) != cell(shard):
         raise AnalysisError(
             f"item {record.item_id} belongs to {record.model} on {record.benchmark}, the manifest "
-            f"says {' on '.join(_cell(shard))}.",
+            f"says {' on '.join(cell(shard))}.",
             where=shard.folder,
         )
-    strange = set(record.observations) ^ set(keys)
+    strange = set(record.observations) ^ set(shard.manifest.configurations)
     if strange:
         raise AnalysisError(
             f"item {record.item_id}: the record and the manifest's legend disagree on the "
@@ -207,16 +186,12 @@ def _check(record: Record, shard: Shard, keys: Sequence[str]) -> None:
 
 
 def _encode(observation: Observation, gold: int) -> tuple[int, int, int, int]:
-    if observation.correct is None:
-        value = MISSING if observation.status in MISSING_STATUSES else NOT_APPLICABLE
-    else:
-        value = RIGHT if observation.correct else WRONG
     slot = gold_slot = -1
     if observation.order is not None:
         gold_slot = observation.order.index(gold)
         if observation.choice is not None:
             slot = observation.order.index(observation.choice)
-    return value, _STATUS_CODE[observation.status], slot, gold_slot
+    return code_of(observation), _STATUS_CODE[observation.status], slot, gold_slot
 
 
 def _common_items(shards: Sequence[Shard], read: Sequence[_Rows]) -> tuple[Item, ...]:
@@ -252,13 +227,15 @@ def _refuse_orders(base: Shard, shard: Shard, base_rows: _Rows, rows: _Rows) -> 
 
 
 def _assemble(
-    shards: Sequence[Shard], read: Sequence[_Rows], items: tuple[Item, ...]
+    shards: Sequence[Shard], read: Sequence[_Rows], items: tuple[Item, ...], apart: Apart
 ) -> Correctness:
     manifest = shards[0].manifest
-    ways = [manifest.configurations[key] for key in sorted(manifest.configurations)]
+    keys = ways(manifest.configurations)
+    asked = [manifest.configurations[key] for key in keys]
+    generated = {way["format"] for way in asked if way["scoring"] == "gen"}
     models = sorted({shard.manifest.model for shard in shards})
     benchmark_of = np.array([item.benchmark for item in items])
-    shape = (len(models), len(items), len(ways))
+    shape = (len(models), len(items), len(asked))
     values = np.full(shape, MISSING, np.uint8)
     statuses = np.full(shape, ABSENT, np.uint8)
     slots = np.full(shape, -1, np.int8)
@@ -272,14 +249,19 @@ def _assemble(
     return Correctness(
         models=tuple(models),
         items=items,
-        configurations=tuple(Configuration(w["scoring"], w["format"], w["order"]) for w in ways),
-        reference=sorted(manifest.configurations).index(manifest.reference),
+        configurations=tuple(Configuration(w["scoring"], w["format"], w["order"]) for w in asked),
+        reference=keys.index(manifest.reference),
         values=values,
         statuses=statuses,
         slots=slots,
         gold_slots=gold_slots,
-        labels={name: label_kind(kind) for name, kind in sorted(manifest.labels.items())},
+        labels={
+            name: label_kind(kind)
+            for name, kind in sorted(manifest.labels.items())
+            if name in generated
+        },
         synthetic=any(shard.manifest.provenance.get("synthetic") is True for shard in shards),
+        apart=apart,
     )
 
 

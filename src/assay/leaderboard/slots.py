@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from assay.grid.configuration import MAX_OPTIONS, labels_for
+from assay.grid.formats import MAX_OPTIONS, labels_for
 from assay.leaderboard.correctness import Bools, Correctness
 
 

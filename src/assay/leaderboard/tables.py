@@ -130,6 +130,22 @@ COLUMNS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("formats", "n"), _WHOLE),
         **dict.fromkeys(("fsi", "fsi_low", "fsi_high", "psi", "psi_low", "psi_high"), _REAL),
     },
+    "replicate": {
+        **dict.fromkeys(("model", "benchmark", "configuration"), _TEXT),
+        "n": _WHOLE,
+        **dict.fromkeys(("flips", "noise", "p_value", "p_adjusted"), _REAL),
+    },
+    "choices_only": {
+        **dict.fromkeys(("model", "benchmark", "configuration"), _TEXT),
+        "n": _WHOLE,
+        **dict.fromkeys(("accuracy", "low", "high", "chance", "reference"), _REAL),
+        **dict.fromkeys(("p_value", "p_adjusted"), _REAL),
+    },
+    "label_prior": {
+        **dict.fromkeys(("model", "benchmark", "format"), _TEXT),
+        **dict.fromkeys(("label", "n"), _WHOLE),
+        **dict.fromkeys(("prior", "even", "accuracy", "debiased"), _REAL),
+    },
     "flips": {
         **dict.fromkeys(("model", "benchmark", "configuration"), _TEXT),
         **dict.fromkeys(("n", "right_to_wrong", "wrong_to_right"), _WHOLE),

@@ -71,7 +71,7 @@ def by_reference(band: pd.DataFrame, benchmark: str) -> list[str]:
 
 
 def family(scoring: str, form: str) -> str:
-    """Return the declared family of a configuration: a label format, or cloze.
+    """Return the declared family of a configuration: a label format, cloze or pmi.
 
     Examples
     --------
@@ -80,4 +80,5 @@ def family(scoring: str, form: str) -> str:
     """
     if scoring == "gen":
         return form
-    return "cloze" if form.startswith("cloze") else f"{scoring} {form}"
+    stems = (name for name in ("cloze", "pmi") if form.startswith(name))
+    return next(stems, f"{scoring} {form}")

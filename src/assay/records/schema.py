@@ -36,7 +36,7 @@ class _Frozen(BaseModel):
 
 
 class Scores(_Frozen):
-    """Log-probabilities of the options, in source order, in three normalisations.
+    """Log-probabilities of the options, in source order, in several normalisations.
 
     Attributes
     ----------
@@ -45,12 +45,15 @@ class Scores(_Frozen):
     token : tuple of float or None
         `sum` over the number of continuation tokens.
     byte : tuple of float or None
-        `sum` over the number of UTF-8 bytes of the option's text.
+        `sum` over the number of UTF-8 bytes of the text that was scored.
+    pmi : tuple of float or None
+        `sum` minus the sum after a stem without the question; empty where that was not asked.
     """
 
     sum: tuple[float | None, ...]
     token: tuple[float | None, ...]
     byte: tuple[float | None, ...]
+    pmi: tuple[float | None, ...] = ()
 
 
 class Observation(_Frozen):

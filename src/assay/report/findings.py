@@ -23,6 +23,8 @@ _TITLES = {
     "compression": "Would fewer items do?",
     "partial_grid": "Would fewer configurations do?",
     "replicate": "What flips when nothing changes?",
+    "choices_only": "Do the options alone tell the answer?",
+    "label_prior": "What do models think of the labels themselves?",
 }
 
 

@@ -12,7 +12,8 @@ import yaml
 from assay.config.registry import load_grid, read_yaml
 from assay.core.errors import ConfigError
 from assay.core.validation import validated
-from assay.grid.configuration import Grid, labels_for
+from assay.grid.configuration import Grid
+from assay.grid.formats import labels_for
 
 REGISTRY = Path("config/grids/released.yaml")
 

@@ -63,3 +63,28 @@ def test_ties_are_broken_by_a_fair_coin_that_is_stored() -> None:
 def test_equal_gold_texts_share_the_credit() -> None:
     chosen = choose("item", ["same", "same", "x"], [0, 1], [[-1.0], [-1.0], [-1.0]])
     assert chosen.credit == pytest.approx(2 / 3)
+
+
+def test_pmi_takes_away_what_an_option_gets_without_the_question() -> None:
+    # Sums -3 and -4 after the stem, -1 and -3.5 without it: -2 and -0.5.
+    chosen = choose(
+        "i", ["a", "b"], [1], [[-1.0, -2.0], [-4.0]], rule="pmi", unconditional=[[-1.0], [-3.5]]
+    )
+    assert chosen.scores.pmi == (-2.0, -0.5)
+    assert (chosen.option, chosen.margin, chosen.credit) == (1, 1.5, 1.0)
+    assert choose("i", ["a", "b"], [1], [[-1.0, -2.0], [-4.0]]).scores.pmi == ()
+
+
+def test_pmi_of_nothing_or_of_nan_never_wins() -> None:
+    options, scores = ["a", "b"], [[-1.0], [-2.0]]
+    lost = choose("i", options, [0], scores, rule="pmi", unconditional=[[-1.0], []])
+    assert (lost.status, lost.option) == ("empty_option", None)
+    spoilt = choose("i", options, [0], scores, rule="pmi", unconditional=[[-1.0], [float("nan")]])
+    assert (spoilt.status, spoilt.option, spoilt.scores.pmi) == ("nonfinite", None, (0.0, None))
+
+
+def test_labels_are_chosen_by_the_probability_of_the_whole_label() -> None:
+    # Per token the second would win; as a whole label it is less probable.
+    chosen = choose("i", ["x", "y"], [0], [[-1.0], [-0.9, -0.9]], rule="sum", scored=["A", "10"])
+    assert chosen.option == 0
+    assert chosen.scores.byte == (-1.0, -0.9)
