@@ -42,7 +42,7 @@ def local(files: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, H
     spec, found = files
     folder = tmp_path_factory.mktemp("here")
     renderer = Renderer(found.folder, spec)
-    model = HFLocal.load(found.folder, spec, dtype="float32", device="cpu", threads=2)
+    model = HFLocal.load(found.folder, spec, dtype="float32", device="cpu", threads=1)
     collect(job(spec, TINY_GRID), folder, renderer, lambda: model)
     return folder, model, renderer
 
