@@ -15,6 +15,7 @@ from assay.core.model import Model
 from assay.core.pins import portable
 from assay.core.spec import ModelSpec
 from assay.grid.configuration import Grid
+from assay.lease import hold_gpus
 
 #: The distributions whose version is part of what a backend is.
 _ENGINES = {"hf_local": ("transformers", "torch")}
@@ -122,7 +123,7 @@ def job_of(
 def load_backend(
     parameters: str, folder: Path, *, device: str, threads: int, gpus: int | None
 ) -> Model:
-    """Load the model of a job on its backend.
+    """Load the model of a job on its backend; on GPUs that no other process of this machine has.
 
     Parameters
     ----------
@@ -144,5 +145,6 @@ def load_backend(
             where=spec.key,
             fix="raise the limit: snakemake --resources gpu=N.",
         )
+    hold_gpus(device, spec.gpus)  # before torch starts CUDA
     dtype = value["identity"]["model"]["dtype"]
     return HFLocal.load(folder, spec, dtype=dtype, device=device, threads=threads)

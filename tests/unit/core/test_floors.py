@@ -14,6 +14,7 @@ FLOORS = {
     "stats": 1,
     "extraction": 1,
     "plots": 1,
+    "lease": 1,
     "benchmarks": 2,
     "records": 2,
     "models": 3,
