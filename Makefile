@@ -12,7 +12,7 @@ LOCK := envs/locks/py311.txt
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: run test test-all lint figure report-zip calibration schemas
+.PHONY: run test test-all lint figure report-zip calibration schemas docs
 
 $(VENV)/.ready: $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -54,3 +54,8 @@ calibration: $(VENV)/.ready
 
 schemas: $(VENV)/.ready
 	assay schema
+
+# The site, in site/; a dead link or a name without a docstring fails it.
+docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 mkdocs build --strict
