@@ -104,7 +104,8 @@ class Cell:
         if source.get("kind") == "hub" and "/" in source["repo"]:
             return str(source["repo"])
         synthetic = self.manifest.provenance.get("synthetic") is True
-        owner = "synthetic" if synthetic else _OWNERS.get(source.get("kind"), "local")
+        kind = str(source.get("kind", "local"))
+        owner = "synthetic" if synthetic else _OWNERS.get(kind, kind)
         return f"{owner}/{self.manifest.model}"
 
     @property

@@ -151,7 +151,8 @@ def _results(cell: Cell) -> Iterator[dict[str, Any]]:
 def _result(cell: Cell, key: str, bits: Sequence[bool], lacking: Counter[str]) -> dict[str, Any]:
     way = cell.manifest.configurations[key]
     decode = cell.manifest.provenance.get("decode", {}) if way["scoring"] == "gen" else {}
-    details = {name: way[name] for name in ("scoring", "format", "order", "permutation")}
+    # A replicate or a control says so in its role.
+    details = {n: way.get(n) for n in ("scoring", "format", "order", "permutation", "role")}
     return {
         "evaluation_result_id": key,
         "evaluation_name": f"{cell.manifest.benchmark}/{key}",
