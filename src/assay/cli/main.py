@@ -124,6 +124,26 @@ def compare_shards(
 
 
 @app.command()
+def export(
+    layout: Annotated[
+        Literal["released", "every_eval_ever", "lm_eval"], typer.Argument(help="whose layout")
+    ],
+    sources: Annotated[list[Path], typer.Argument(help="shards, or folders with shards below")],
+    out: Annotated[Path, typer.Option(help="folder to write to")],
+    extractor: Annotated[str, typer.Option(help="who reads the generated texts")] = "standard",
+    allow_missing: Annotated[bool, typer.Option(help="export incomplete data")] = False,
+) -> None:
+    """Write collected answers in another project's layout."""
+    from assay.cli.export import export_shards
+
+    with _clear_errors():
+        paths = export_shards(
+            layout, sources, out, extractor=extractor, allow_missing=allow_missing
+        )
+        print(f"{len(paths)} files below {out}; bits by the {extractor} extractor")
+
+
+@app.command()
 def pin(
     repo: Annotated[str, typer.Argument(help="hub repository, such as allenai/ai2_arc")],
     kind: Annotated[Literal["model", "dataset"], typer.Option(help="what it holds")] = "dataset",

@@ -16,6 +16,7 @@ from assay.core.model import Batch, Model, Request
 from assay.core.pins import portable
 from assay.core.spec import ModelSpec
 from assay.grid.configuration import Grid
+from assay.lease import hold_gpus
 from assay.models.plan import plan_batches
 from assay.models.render import Renderer
 from assay.models.windows import plan_windows
@@ -188,7 +189,7 @@ def load_backend(
     threads: int,
     gpus: int | None,
 ) -> Model:
-    """Load the model of a job on its backend.
+    """Load the model of a job on its backend; on GPUs that no other process of this machine has.
 
     Parameters
     ----------
@@ -226,6 +227,7 @@ def load_backend(
             where=spec.key,
             fix="raise the limit: snakemake --resources gpu=N.",
         )
+    hold_gpus(device, gpus_needed)  # before torch starts CUDA
     dtype = identity["model"]["dtype"]
     if identity["backend"] == "vllm_offline":
         from assay.models.backends.vllm_engine import Settings

@@ -8,6 +8,9 @@ The layout of "There Is No Neutral Harness" (arXiv 2608.21382)::
 An entry of the legend has `key`, `scoring`, `fmt`, `perm_index` and `perm`, where `perm[p]` is
 the option shown at position p. A bit that is not there is missing; it is not a wrong answer.
 
+A line may say more than the release does, as `assay.export` writes it: `options` (the number of
+them), `cluster`, `subject`, and `not_applicable` (configurations that make no sense for the item).
+
 The records say how many generations could not be read (`n_gen_unparsed`), but not which ones, nor
 which label was chosen. So every bit has the status ok, compliance cannot be computed from them,
 and there is no position preference.
@@ -22,12 +25,11 @@ from typing import Any
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from assay.core.errors import AnalysisError
 from assay.grid.configuration import Configuration
 from assay.leaderboard.assembly import configuration_of, refuse_missing, statuses_of
-from assay.leaderboard.correctness import MISSING, Correctness, Item
+from assay.leaderboard.correctness import MISSING, NOT_APPLICABLE, Correctness, Item
 
 LEGEND, RECORDS = "config_legend.json", "records"
 _NEEDED = ("benchmark", "model", "item_id", "gold", "bits")
@@ -36,6 +38,8 @@ _OPTIONS = 4
 
 #: Benchmark and item id.
 _Key = tuple[str, str]
+#: What is said of an item in every model's file: its question and gold, and what goes with them.
+_SHARED = ("question", "gold", "options", "cluster", "subject")
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,15 @@ class _Legend:
 class _Line:
     """One item of one model; `identity` must be the same for every model."""
 
-    item: _Key
-    identity: tuple[Any, Any]
+    item: Item
+    identity: tuple[Any, ...]
     gold: int
     bits: list[int]
     where: str
+
+    @property
+    def key(self) -> _Key:
+        return self.item.benchmark, self.item.item_id
 
 
 def load_released(folder: Path, *, allow_missing: bool = False) -> Correctness:
@@ -93,8 +101,7 @@ def load_released(folder: Path, *, allow_missing: bool = False) -> Correctness:
             fix="put one file <benchmark>__<model>.jsonl there for each model and benchmark.",
         )
     read = {_cell(path): list(_read_lines(path, legend)) for path in files}
-    golds = _common_items(read)
-    correctness = _assemble(read, golds, legend)
+    correctness = _assemble(read, _common_items(read), legend)
     if not allow_missing:
         refuse_missing(correctness, folder)
     return correctness
@@ -165,13 +172,25 @@ def _read_lines(path: Path, legend: _Legend) -> Iterator[_Line]:
                 f"{model} on {benchmark}.",
                 where=where,
             )
-        item = (benchmark, str(row["item_id"]))
-        if item in known:
-            raise AnalysisError(f"item {item[1]} was already in {known[item]}.", where=where)
-        known[item] = where
-        gold = _gold(row["gold"], legend.options, where)
-        bits = _bits(row["bits"], legend.keys, where)
-        yield _Line(item, (row.get("question"), gold), gold, bits, where)
+        item = _item(row, legend, where)
+        key = item.benchmark, item.item_id
+        if key in known:
+            raise AnalysisError(f"item {key[1]} was already in {known[key]}.", where=where)
+        known[key] = where
+        gold = _gold(row["gold"], item.options, where)
+        bits = _bits(row, legend.keys, where)
+        identity = tuple(row.get(name) for name in _SHARED)
+        yield _Line(item, identity, gold, bits, where)
+
+
+def _item(row: dict[str, Any], legend: _Legend, where: str) -> Item:
+    benchmark, name = str(row["benchmark"]), str(row["item_id"])
+    options = row.get("options", legend.options)
+    if type(options) is not int or options < 2:
+        raise AnalysisError(f"options is {options!r}, not a number of at least 2.", where=where)
+    # One cluster for each item: ids that count rows recur in other benchmarks.
+    cluster = str(row.get("cluster", f"{benchmark}/{name}"))
+    return Item(benchmark, name, cluster, str(row.get("subject", "")), options)
 
 
 def _gold(gold: Any, options: int, where: str) -> int:
@@ -182,46 +201,54 @@ def _gold(gold: Any, options: int, where: str) -> int:
     return gold
 
 
-def _bits(bits: Any, keys: list[str], where: str) -> list[int]:
+def _bits(row: dict[str, Any], keys: list[str], where: str) -> list[int]:
+    bits, senseless = row["bits"], row.get("not_applicable", [])
     if not isinstance(bits, dict):
         raise AnalysisError("bits is not an object of configuration to 0 or 1.", where=where)
-    strange = sorted(set(bits) - set(keys))
+    if not isinstance(senseless, list) or set(senseless) & set(bits):
+        raise AnalysisError(
+            "not_applicable is not a list of configurations without a bit.", where=where
+        )
+    strange = sorted({*bits, *senseless} - set(keys))
     if strange:
         raise AnalysisError(
             f"the legend does not have the configurations {', '.join(strange)}.", where=where
         )
-    values = [bits.get(key) for key in keys]
-    for key, value in zip(keys, values, strict=True):
+    for key, value in bits.items():
         if value is not None and value not in (0, 1):
             raise AnalysisError(f"the bit of {key} is {value!r}, not 0 or 1.", where=where)
-    return [MISSING if value is None else int(value) for value in values]
+    absent = {key: NOT_APPLICABLE for key in senseless}
+    values = [bits.get(key) for key in keys]
+    return [
+        absent.get(key, MISSING) if value is None else int(value)
+        for key, value in zip(keys, values, strict=True)
+    ]
 
 
-def _common_items(read: dict[tuple[str, str], list[_Line]]) -> dict[_Key, int]:
-    """Return the gold of every item, once all models' files agree on what it is."""
+def _common_items(read: dict[tuple[str, str], list[_Line]]) -> dict[_Key, _Line]:
+    """Return a line of every item, once all models' files agree on what it is."""
     first: dict[_Key, _Line] = {}
     for line in (line for lines in read.values() for line in lines):
-        base = first.setdefault(line.item, line)
+        base = first.setdefault(line.key, line)
         if base.identity != line.identity:
             raise AnalysisError(
-                f"item {line.item[1]} has another question or gold than in {base.where}.",
+                f"item {line.key[1]} has another question or gold than in {base.where}.",
                 where=line.where,
                 fix="compare models on the same items: an id that counts rows is not enough.",
             )
-    return {item: line.gold for item, line in sorted(first.items())}
+    return dict(sorted(first.items()))
 
 
 def _assemble(
-    read: dict[tuple[str, str], list[_Line]], golds: dict[_Key, int], legend: _Legend
+    read: dict[tuple[str, str], list[_Line]], common: dict[_Key, _Line], legend: _Legend
 ) -> Correctness:
     models = sorted({model for model, _ in read})
-    place = {item: k for k, item in enumerate(golds)}
-    # One cluster for each item: ids that count rows recur in other benchmarks.
-    items = tuple(Item(b, i, f"{b}/{i}", "", legend.options) for b, i in golds)
+    place = {key: k for k, key in enumerate(common)}
+    items = tuple(line.item for line in common.values())
     values = np.full((len(models), len(items), len(legend.keys)), MISSING, np.uint8)
     for (model, _), lines in read.items():
         for line in lines:
-            values[models.index(model), place[line.item]] = line.bits
+            values[models.index(model), place[line.key]] = line.bits
     return Correctness(
         models=tuple(models),
         items=items,
@@ -230,15 +257,16 @@ def _assemble(
         values=values,
         statuses=statuses_of(values, items),
         slots=np.full(values.shape, -1, np.int8),
-        gold_slots=_gold_slots(golds, legend),
+        gold_slots=np.array([_gold_slots(line, legend) for line in common.values()], np.int8),
         labels={},
     )
 
 
-def _gold_slots(golds: dict[_Key, int], legend: _Legend) -> NDArray[np.int8]:
-    """Return where the gold option stood, shape (item, configuration)."""
-    where = np.full((legend.options, len(legend.keys)), -1, np.int8)
-    for c, order in enumerate(legend.orders):
-        for slot, option in enumerate(order or ()):
-            where[option, c] = slot
-    return where[np.fromiter(golds.values(), np.intp, len(golds))]
+def _gold_slots(line: _Line, legend: _Legend) -> list[int]:
+    """Return where the gold option stood; -1 where none was shown, or in an unknown order."""
+    return [
+        order.index(line.gold)
+        if order and len(order) == line.item.options and bit != NOT_APPLICABLE
+        else -1
+        for order, bit in zip(legend.orders, line.bits, strict=True)
+    ]

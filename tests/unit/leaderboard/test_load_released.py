@@ -11,7 +11,7 @@ import pytest
 
 from assay.core.errors import AnalysisError
 from assay.leaderboard.band import band_table
-from assay.leaderboard.correctness import ABSENT, MISSING, POOLED
+from assay.leaderboard.correctness import ABSENT, MISSING, NOT_APPLICABLE, POOLED
 from assay.leaderboard.headlines import headlines
 from assay.leaderboard.load_released import load_released
 from assay.leaderboard.rank_uncertainty import leave_one_benchmark_out
@@ -194,3 +194,40 @@ class TestPublishedNumbers:
         pooled = band[band["benchmark"] == POOLED].mean(numeric_only=True)
         for axis, value in {"order": 0.598, "format": 0.396, "scoring": 0.314}.items():
             assert pooled[f"{axis}_robust"] == pytest.approx(value, abs=0.0006)
+
+
+def test_what_an_export_adds_to_a_line_is_read(folder: Path) -> None:
+    for model in range(3):
+        path = folder / "records" / f"arc__model{model}-1b.jsonl"
+
+        def change(row: dict[str, Any]) -> None:
+            row |= {"options": 6, "gold": 5, "cluster": "c", "subject": "s"}
+            del row["bits"]["gen|letter_plain|p1"]
+            row["not_applicable"] = ["gen|letter_plain|p1"]
+
+        edit(path, 1, change)
+    data = load_released(folder)
+    item = data.items[0]
+    assert (item.options, item.cluster, item.subject) == (6, "c", "s")
+    keys = [way.key for way in data.configurations]
+    absent = data.values[:, 0] == NOT_APPLICABLE
+    assert np.array_equal(absent.all(axis=0), np.array(keys) == "gen|letter_plain|p1")
+    # The legend's orders are of four options: where six stood is not known.
+    assert (data.gold_slots[0] == -1).all()
+    assert (data.gold_slots[1] >= 0).sum() == 24
+
+
+@pytest.mark.parametrize(
+    ("added", "message"),
+    [
+        ({"options": 1}, "options is 1, not a number of at least 2"),
+        ({"options": "4"}, "options is '4'"),
+        ({"not_applicable": ["gen|letter_plain|p1"]}, "list of configurations without a bit"),
+        ({"not_applicable": "all"}, "list of configurations without a bit"),
+        ({"cluster": "another"}, "another question or gold"),
+    ],
+)
+def test_a_wrong_addition_is_refused(folder: Path, added: dict[str, Any], message: str) -> None:
+    edit(folder / "records" / "arc__model1-1b.jsonl", 2, lambda row: row.update(added))
+    with pytest.raises(AnalysisError, match=rf"arc__model1-1b.jsonl:2: .*{message}"):
+        load_released(folder)
