@@ -12,7 +12,7 @@ from assay.config.schema import RunConfig
 from assay.core.errors import ConfigError
 from assay.core.identity import canonical_json, digest
 from assay.core.pins import PathPin
-from assay.core.spec import ModelSpec
+from assay.core.spec import DESCRIPTIVE, ModelSpec
 from assay.grid.configuration import Grid
 from assay.grid.protocol import PROTOCOL_VERSION
 
@@ -112,7 +112,7 @@ class ShardPlan:
         return canonical_json(
             {
                 "identity": self.identity,
-                "model": self.model.model_dump(mode="json", exclude={"notice", "memory_mb"}),
+                "model": self.model.model_dump(mode="json", exclude={*DESCRIPTIVE}),
                 "benchmark": self.benchmark.key,
                 "grid": self.grid.model_dump(mode="json"),
                 "run": self.run,
@@ -206,7 +206,9 @@ class Study:
 
     def source_parameters(self, key: str) -> str:
         """Return the parameters of the rule that fetches model `key`; how it is run is no part."""
-        model = self.model(key).model_dump(mode="json", exclude={"dtype", "gpus", "memory_mb"})
+        model = self.model(key).model_dump(
+            mode="json", exclude={"dtype", "gpus", "memory_mb", "traits"}
+        )
         return canonical_json({"model": model})
 
     def model_source(self, key: str) -> Path:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.item import Item
-from assay.core.capability import Capability, require
+from assay.core.capability import require
 from assay.core.errors import ModelError
 from assay.core.files import read_jsonl, write_jsonl
 from assay.core.model import Batch, Model, Outcome
 from assay.grid.answers import entry_of, observation
-from assay.grid.configuration import Grid
+from assay.grid.consumers import needed
 from assay.grid.job import Job
 from assay.grid.progress import Progress
 from assay.grid.questions import Question, Questioner, requests_of
@@ -123,7 +123,7 @@ def _answer(
     started = time.monotonic()
     model = load()
     tally.timed("load", started)
-    require(_needed(job.grid), model.capabilities, consumer="the grid", model=job.spec.key)
+    require(needed(job.grid), model.capabilities, consumer="the grid", model=job.spec.key)
     by_request = {request.id: q for q in questions for request in q.requests}
     progress = Progress(
         sum(request.length for batch in pending for request in batch.requests),
@@ -149,12 +149,6 @@ def _answer(
         tally.asked += len(entries)
         progress.advance(sum(request.length for request in batch.requests))
     return asdict(model.stats)
-
-
-def _needed(grid: Grid) -> set[Capability]:
-    scorings = {configuration.scoring for configuration in grid.configurations()}
-    names = {"gen": Capability.GENERATE, "ll": Capability.LOGPROBS}
-    return {names[scoring] for scoring in scorings}
 
 
 def _matched(batch: Batch, outcomes: Sequence[Outcome]) -> dict[str, Outcome]:
