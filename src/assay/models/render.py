@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import functools
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,13 +141,10 @@ class Renderer:
         return sha256_text(self._template) if self._template and self._chats else None
 
     @functools.cached_property
-    def tokenizer_sha256(self) -> str:
-        """One digest over the tokenizer's files."""
-        if self._folder is not None:
-            return model_digest(self._folder, weights=False)["tokenizer"]
-        with tempfile.TemporaryDirectory() as folder:
-            self._tokenizer.save_pretrained(folder)
-            return model_digest(Path(folder), weights=False)["tokenizer"]
+    def tokenizer_sha256(self) -> str | None:
+        """One digest over the tokenizer's files; None for one that is read from no files."""
+        folder = self._folder
+        return None if folder is None else model_digest(folder, weights=False)["tokenizer"]
 
     @property
     def preamble(self) -> str:

@@ -60,11 +60,11 @@ def answering(model: Any) -> Iterator[None]:
     text = model.config.get_text_config(decoder=True)
     capped = getattr(text, "attn_logit_softcapping", None) is not None and attention != "eager"
     try:
-        model.eval()
         if capped:  # the sdpa path leaves the soft cap out without a word
             model.set_attn_implementation("eager")
         if type(head) is torch.nn.Linear and head.weight.dtype != torch.float32:
             model.set_output_embeddings(Float32Head(head))
+        model.eval()
         yield
     finally:
         model.set_output_embeddings(head)
