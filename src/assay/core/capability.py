@@ -15,7 +15,7 @@ class Capability(StrEnum):
     LOGPROBS = "logprobs"
 
 
-#: The runtimes that provide each capability, for error messages.
+#: The runtimes that provide each capability; after its name one may say on what condition.
 PROVIDERS: dict[Capability, tuple[str, ...]] = {
     Capability.GENERATE: ("hf_local",),
     Capability.LOGPROBS: ("hf_local",),
@@ -30,8 +30,15 @@ ENGINE_FUNCTIONS: dict[Capability, str] = {
 
 
 def provided_by(backend: str) -> frozenset[Capability]:
-    """Return what a backend gives, known without loading it."""
-    return frozenset(what for what, backends in PROVIDERS.items() if backend in backends)
+    """Return what a backend can give, known without loading it.
+
+    What it gives on a condition is counted: whether that holds only a loaded model can tell.
+    """
+    return frozenset(
+        what
+        for what, backends in PROVIDERS.items()
+        if any(name.partition(" ")[0] == backend for name in backends)
+    )
 
 
 def capabilities(names: Iterable[Capability | str]) -> frozenset[Capability]:

@@ -21,7 +21,14 @@ from assay.core.registry import Consumer, Registry
 @pytest.mark.parametrize("capability", Capability)
 def test_every_capability_is_given_by_a_backend(capability: Capability) -> None:
     assert PROVIDERS[capability]
-    assert all(capability in provided_by(backend) for backend in PROVIDERS[capability])
+    names = [backend.partition(" ")[0] for backend in PROVIDERS[capability]]
+    assert all(capability in provided_by(name) for name in names)
+
+
+def test_what_is_given_on_a_condition_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PROVIDERS, Capability.LOGPROBS, ("server where it proves right",))
+    assert Capability.LOGPROBS in provided_by("server")
+    assert Capability.LOGPROBS not in provided_by("where")
 
 
 def test_the_error_names_consumer_model_and_what_would_provide_it() -> None:

@@ -15,9 +15,9 @@ from transformers import AutoTokenizer
 import assay
 from assay.config.registry import load_model
 from assay.core.model import Outcome, Request
+from assay.models.anatomy import discover
 from assay.models.backends.hf_local import HFLocal
 from assay.models.fetch import fetch_model
-from assay.models.anatomy import discover
 from assay.models.plan import plan_batches, token_counts
 from assay.models.planned import PlannedEngine
 from assay.models.render import Renderer

@@ -67,6 +67,7 @@ def _same_as_one_at_a_time(model: Any, wrapped: Any) -> None:
 def test_answers_are_those_of_the_model_alone(name: str) -> None:
     model = build(TINY[name])
     wrapped = assay.wrap(model, words())
+    assert model.config._attn_implementation == build(TINY[name]).config._attn_implementation
     reference = build(TINY[name])
     reference.set_attn_implementation("eager")
     _same_as_one_at_a_time(reference, wrapped)
@@ -77,7 +78,9 @@ def test_a_wrapper_and_a_vision_language_model_are_asked_in_words() -> None:
     _same_as_one_at_a_time(model, assay.wrap(Around(Around(model)), words()))
     vlm = llava()
     wrapped = assay.wrap(vlm, words())
+    own = {part: getattr(vlm.config, part)._attn_implementation for part in vlm.config.sub_configs}
     _same_as_one_at_a_time(vlm, wrapped)
+    assert own == {part: getattr(vlm.config, part)._attn_implementation for part in own}
     assert len(wrapped.anatomy().layers) == 2
 
 
@@ -113,7 +116,7 @@ def test_everything_is_put_back_even_after_a_fault() -> None:
     modes = [module.training for module in model.modules()]
 
     def ask() -> None:
-        with answering(model):
+        with answering(model, "eager"):
             assert not any(module.training for module in model.modules())
             assert model.config._attn_implementation == "eager"
             assert model(input_ids=torch.tensor([[5]])).logits.dtype == torch.float32

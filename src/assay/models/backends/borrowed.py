@@ -21,10 +21,26 @@ class Borrowed(HFLocal):
     for a model loaded here; afterwards everything is as it was.
     """
 
+    def __init__(self, model: Any, *, limit: int | None):
+        own = _attention(model)
+        super().__init__(model, limit=limit)
+        text = model.config.get_text_config(decoder=True)
+        capped = getattr(text, "attn_logit_softcapping", None) is not None
+        # The sdpa path leaves a soft cap out without a word, which changes the scores.
+        self._wanted = "eager" if capped else model.config._attn_implementation
+        model.set_attn_implementation(own)
+
     def execute(self, batch: Batch, *, max_new_tokens: int) -> Sequence[Outcome]:
         """Answer as `HFLocal` does."""
-        with answering(self._model):
+        with answering(self._model, self._wanted):
             return super().execute(batch, max_new_tokens=max_new_tokens)
+
+
+def _attention(model: Any) -> dict[str, str]:
+    """Return the attention of the model and of each of its parts, as it can be set again."""
+    config = model.config
+    parts = {"": config} | {name: getattr(config, name) for name in config.sub_configs}
+    return {name: part._attn_implementation for name, part in parts.items() if part is not None}
 
 
 def causal_model(model: Any) -> Any:
@@ -52,23 +68,21 @@ def causal_model(model: Any) -> Any:
 
 
 @contextmanager
-def answering(model: Any) -> Iterator[None]:
-    """Make `model` fit to answer, and put everything back."""
+def answering(model: Any, attention: str) -> Iterator[None]:
+    """Make `model` fit to answer with the given attention, and put everything back."""
     modes = [(module, module.training) for module in model.modules()]
     head = model.get_output_embeddings()
-    attention = model.config._attn_implementation
-    text = model.config.get_text_config(decoder=True)
-    capped = getattr(text, "attn_logit_softcapping", None) is not None and attention != "eager"
+    own = _attention(model)
     try:
-        if capped:  # the sdpa path leaves the soft cap out without a word
-            model.set_attn_implementation("eager")
+        if own[""] != attention:
+            model.set_attn_implementation(attention)
         if type(head) is torch.nn.Linear and head.weight.dtype != torch.float32:
             model.set_output_embeddings(Float32Head(head))
         model.eval()
         yield
     finally:
         model.set_output_embeddings(head)
-        if capped:
-            model.set_attn_implementation(attention)
+        if own[""] != attention:
+            model.set_attn_implementation(own)
         for module, training in modes:
             module.training = training
