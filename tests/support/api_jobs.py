@@ -12,7 +12,8 @@ from assay.core.pins import ApiPin
 from assay.core.spec import ModelSpec
 from assay.grid.collect import collect
 from assay.grid.configuration import Grid
-from assay.grid.job import REPLIES, Job, needed
+from assay.grid.consumers import needed
+from assay.grid.job import REPLIES, Job
 from assay.models.backends.api import ApiModel
 from assay.models.words import WordRenderer
 from assay.records.manifest import Manifest

@@ -115,7 +115,7 @@ def test_a_template_changes_its_shards_and_reverting_runs_nothing(space: Workspa
 
 
 def test_another_pin_of_one_model_plans_only_its_shards(space: Workspace) -> None:
-    path = space.root / "config/models.yaml"
+    path = space.root / "src/assay/config/roster/embedded.yaml"
     entry = yaml.safe_load(path.read_text())["smollm2-135m"]
     entry["source"]["distributions"][0]["sha256"] = "0" * 64
     space.config["define"]["models"] = {"smollm2-135m": entry}

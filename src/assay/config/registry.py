@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,6 +52,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError("file not found.", where=path) from error
     except yaml.YAMLError as error:
         raise ConfigError(f"not valid YAML: {error}", where=path) from error
+    if value is None:  # nothing but comments
+        return {}
     if not isinstance(value, dict):
         raise ConfigError("expected a mapping of keys to values.", where=path)
     return value
@@ -58,29 +61,68 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 M = TypeVar("M", ModelSpec, BenchmarkSpec)
 
+#: The models that come with Assay.
+_ROSTER = Path(__file__).parent / "roster"
 
-def _load(model: type[M], registry: Path, defined: Mapping[str, Any], kind: str, key: str) -> M:
-    """Return entry `key`, the run file's own definition before the registry's."""
-    entries: dict[str, Any] = read_yaml(registry)
-    if key not in entries and key not in defined:
-        raise unknown(kind, key, sorted({*entries, *defined}), where=registry)
-    own = key in defined
-    entry = defined[key] if own else entries[key]
-    where = "run file" if own else str(registry)
-    inside = f"define.{kind}s.{key}" if own else key
+
+@cache
+def _roster() -> dict[str, tuple[Path, Any]]:
+    """Return key → (file, entry) of the packaged models."""
+    files = sorted(_ROSTER.glob("*.yaml"))
+    return {key: (file, entry) for file in files for key, entry in read_yaml(file).items()}
+
+
+def _validated(model: type[M], key: str, entry: Any, where: str, inside: str) -> M:
     if not isinstance(entry, dict):
         raise ConfigError(f"{inside} must be a mapping.", where=where)
     return validated(model, {"key": key, **entry}, where=where, inside=inside)
 
 
+def model_keys(registry: Path | None = None) -> list[str]:
+    """Return the keys of the packaged roster and of the entries in `registry`, sorted."""
+    own = read_yaml(registry) if registry else {}
+    return sorted({*_roster(), *own})
+
+
+def find_model(key: str, registry: Path | None = None) -> ModelSpec:
+    """Return model `key` from the entries in `registry` or else from the packaged roster.
+
+    Raises
+    ------
+    ConfigError
+        If nothing has that key, or the entry is not a model's.
+    """
+    own = read_yaml(registry) if registry else {}
+    if key in own:
+        return _validated(ModelSpec, key, own[key], str(registry), key)
+    if key in _roster():
+        file, entry = _roster()[key]
+        return _validated(ModelSpec, key, entry, str(file), key)
+    raise unknown("model", key, model_keys(registry), where=registry or "the roster")
+
+
 def load_model(folder: Path, key: str, defined: Mapping[str, Any]) -> ModelSpec:
-    """Return model `key` from ``models.yaml`` in `folder`, or from the run file's own entries."""
-    return _load(ModelSpec, folder / "models.yaml", defined, "model", key)
+    """Return model `key`: the run file's own, that of ``models.yaml``, or the roster's."""
+    if key in defined:
+        return _validated(ModelSpec, key, defined[key], "run file", f"define.models.{key}")
+    path = folder / "models.yaml"
+    registry = path if path.is_file() else None
+    known = model_keys(registry)
+    if key not in known:
+        raise unknown("model", key, sorted({*known, *defined}), where=path)
+    return find_model(key, registry)
 
 
 def load_benchmark(folder: Path, key: str, defined: Mapping[str, Any]) -> BenchmarkSpec:
     """Return benchmark `key` from ``benchmarks.yaml`` in `folder` or the run file's entries."""
-    return _load(BenchmarkSpec, folder / "benchmarks.yaml", defined, "benchmark", key)
+    if key in defined:
+        where, inside = "run file", f"define.benchmarks.{key}"
+        return _validated(BenchmarkSpec, key, defined[key], where, inside)
+    registry = folder / "benchmarks.yaml"
+    entries = read_yaml(registry)
+    if key not in entries:
+        raise unknown("benchmark", key, sorted({*entries, *defined}), where=registry)
+    return _validated(BenchmarkSpec, key, entries[key], str(registry), key)
 
 
 def load_grid(folder: Path, name: str) -> Grid:

@@ -10,9 +10,11 @@ from assay.benchmarks.spec import Selection
 from assay.config.registry import load_benchmark, load_grid, load_model, read_yaml
 from assay.config.schema import RunConfig
 from assay.config.study import BenchmarkRun, Study
+from assay.core.capability import provided_by, require
 from assay.core.errors import ConfigError
 from assay.core.spec import ModelSpec
 from assay.core.validation import validated
+from assay.grid.consumers import needed
 
 #: What is reserved in `results/` and thus no study's name.
 _RESERVED = {"records", "snapshots", "sources", "logs", "benchmarks"}
@@ -58,7 +60,12 @@ def resolve(config: Mapping[str, Any], *, where: str, registries: Path = Path("c
             where=where,
             fix=f"set decode.max_new_tokens to {least} or more.",
         )
-    return Study(run, models, benchmarks, grid)
+    study = Study(run, models, benchmarks, grid)
+    for plan in study.shards.values():
+        # Before a single job: a backend that cannot answer is refused without loading a weight.
+        given, model = provided_by(plan.backend), plan.model.key
+        require(needed(grid), given, consumer="the grid", model=model)
+    return study
 
 
 def _refuse_weights_behind_api(run: RunConfig, models: Sequence[ModelSpec], where: str) -> None:
@@ -81,13 +88,14 @@ def load_study(*files: Path) -> Study:
     """Return the study of run files laid over each other, as Snakemake's ``--configfile`` does."""
     merged: dict[str, Any] = {}
     for file in files:
-        _merge(merged, read_yaml(file))
+        merge(merged, read_yaml(file))
     return resolve(merged, where=" + ".join(str(file) for file in files))
 
 
-def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
+def merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
+    """Lay `other` over `into`: mappings unite, everything else is replaced."""
     for key, value in other.items():
         if isinstance(value, dict) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
+            merge(into[key], value)
         else:
             into[key] = value

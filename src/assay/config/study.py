@@ -12,7 +12,7 @@ from assay.config.schema import RunConfig
 from assay.core.errors import ConfigError
 from assay.core.identity import canonical_json, digest
 from assay.core.pins import PathPin
-from assay.core.spec import ModelSpec
+from assay.core.spec import DESCRIPTIVE, ModelSpec
 from assay.grid.configuration import Grid
 from assay.grid.protocol import PROTOCOL_VERSION
 
@@ -125,7 +125,7 @@ class ShardPlan:
         return canonical_json(
             {
                 "identity": self.identity,
-                "model": self.model.model_dump(mode="json", exclude={"notice", "memory_mb"}),
+                "model": self.model.model_dump(mode="json", exclude={*DESCRIPTIVE}),
                 "benchmark": self.benchmark.key,
                 "grid": self.grid.model_dump(mode="json"),
                 "run": self.run,
@@ -219,7 +219,9 @@ class Study:
 
     def source_parameters(self, key: str) -> str:
         """Return the parameters of the rule that fetches model `key`; how it is run is no part."""
-        run: dict[str, Any] = dict.fromkeys(("dtype", "gpus", "memory_mb"), True)
+        run: dict[str, Any] = dict.fromkeys(
+            ("dtype", "gpus", *sorted(DESCRIPTIVE - {"notice"})), True
+        )
         model = self.model(key).model_dump(mode="json", exclude=run | {"source": {"access"}})
         return canonical_json({"model": model})
 

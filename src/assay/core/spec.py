@@ -10,6 +10,17 @@ from assay.core.pins import ApiPin, ModelSource
 
 DType = Literal["float32", "bfloat16", "float16"]
 Quantisation = Literal["none", "bnb-4bit", "bnb-8bit", "awq", "gptq", "fp8"]
+#: What a model is like, for choosing among models; a loaded model tells all of its own.
+Trait = Literal[
+    "latent_attention",
+    "mixture_of_experts",
+    "reasoning",
+    "sliding_window",
+    "tied_embeddings",
+    "tool_calls",
+]
+#: Fields that decide no answer and that a finished result does not depend on.
+DESCRIPTIVE = frozenset({"notice", "memory_mb", "traits"})
 
 
 class ModelSpec(BaseModel):
@@ -34,6 +45,9 @@ class ModelSpec(BaseModel):
     gpus: int = Field(default=1, ge=0, description="GPUs that one job of this model needs")
     memory_mb: int = Field(default=8000, gt=0, description="main memory that one job needs")
     notice: str | None = Field(default=None, description="shown when the weights are fetched")
+    traits: tuple[Trait, ...] = Field(
+        default=(), description="what is known before the weights are loaded; for people"
+    )
 
     @property
     def served(self) -> ApiPin | None:
@@ -42,6 +56,6 @@ class ModelSpec(BaseModel):
 
     def identity(self) -> dict[str, Any]:
         """Return what decides the model's answers: everything except resources and words."""
-        resources = {"gpus", "memory_mb", "notice", "licence", "key", "family"}
-        excluded: dict[str, Any] = dict.fromkeys(resources, True) | {"source": {"access"}}
+        words = {"gpus", "licence", "key", "family", *DESCRIPTIVE}
+        excluded: dict[str, Any] = dict.fromkeys(words, True) | {"source": {"access"}}
         return self.model_dump(mode="json", exclude=excluded)

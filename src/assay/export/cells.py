@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.core.errors import AnalysisError
 from assay.extraction import EXTRACTORS, extract
-from assay.grid.configuration import labels_for
+from assay.grid.formats import labels_for
 from assay.leaderboard.load import label_kind, load
 from assay.records.manifest import Manifest
 from assay.records.schema import Observation, Record

@@ -19,7 +19,8 @@ from assay.core.errors import ModelError
 from assay.core.files import read_jsonl, write_jsonl
 from assay.core.model import Batch, Model, Outcome
 from assay.grid.answers import entry_of, observation
-from assay.grid.job import Job, needed
+from assay.grid.consumers import needed
+from assay.grid.job import Job
 from assay.grid.progress import Progress
 from assay.grid.questions import Question, Questioner, requests_of
 from assay.models.plan import token_counts

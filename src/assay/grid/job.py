@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.item import Item
-from assay.core.capability import Capability
 from assay.core.errors import ModelError
 from assay.core.model import Batch, Model, Request
 from assay.core.pins import portable
 from assay.core.spec import ModelSpec
 from assay.grid.configuration import Grid
+from assay.grid.consumers import needed
 from assay.lease import hold_gpus
 from assay.models.plan import plan_batches
 from assay.models.render import Renderer
@@ -166,13 +166,6 @@ def job_of(
             },
         },
     )
-
-
-def needed(grid: Grid) -> set[Capability]:
-    """Return what a model must be able to do to be asked `grid`."""
-    scorings = {configuration.scoring for configuration in grid.configurations()}
-    names = {"gen": Capability.GENERATE, "ll": Capability.LOGPROBS}
-    return {names[scoring] for scoring in scorings}
 
 
 def prompter(spec: ModelSpec, folder: Path | None) -> Prompter:

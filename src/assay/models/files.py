@@ -149,7 +149,11 @@ def text_config(folder: Path) -> dict[str, Any]:
 
 def max_length(folder: Path) -> int | None:
     """Return the most tokens (prompt and answer) the model has positions for, None if unbounded."""
-    config = text_config(folder)
+    return positions(text_config(folder))
+
+
+def positions(config: Mapping[str, Any]) -> int | None:
+    """Return the number of positions that a language model's configuration names, if it does."""
     for name in ("max_position_embeddings", "n_positions", "max_sequence_length"):
         if isinstance(config.get(name), int):
             return int(config[name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,22 @@ class Pair:
         return bool(self.words.continuation if self.words else self.continuation_ids)
 
 
+def default_template(tokenizer: Any) -> str | None:
+    """Return the chat template of a tokenizer or processor, None where there is none."""
+    template = getattr(tokenizer, "chat_template", None)
+    return template.get("default") if isinstance(template, dict) else template
+
+
+def template_variables(template: str) -> frozenset[str]:
+    """Return the names that a chat template reads from outside."""
+    from jinja2 import Environment, meta
+
+    environment = Environment(  # parsed only; nothing is rendered by it
+        extensions=["jinja2.ext.loopcontrols"], autoescape=False
+    )
+    return frozenset(meta.find_undeclared_variables(environment.parse(template)))
+
+
 class Renderer:
     """The tokenizer and chat template of one model.
 
@@ -96,13 +113,31 @@ class Renderer:
     def __init__(self, folder: Path, spec: ModelSpec):
         from transformers import AutoTokenizer
 
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(
+        tokenizer = AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=spec.trust_remote_code
         )
+        self._take(tokenizer, spec, max_length(folder), folder)
+
+    @classmethod
+    def of(cls, tokenizer: Any, spec: ModelSpec, *, limit: int | None) -> Renderer:
+        """Return the renderer of a tokenizer that is already loaded; it is only read.
+
+        Parameters
+        ----------
+        limit : int or None
+            Most tokens of prompt and answer together; None if unbounded.
+        """
+        renderer = cls.__new__(cls)
+        renderer._take(tokenizer, spec, limit, None)
+        return renderer
+
+    def _take(
+        self, tokenizer: Any, spec: ModelSpec, limit: int | None, folder: Path | None
+    ) -> None:
+        self._tokenizer: Any = tokenizer
         self._spec = spec
-        self._template: str | None = self._tokenizer.chat_template
-        if isinstance(self._template, dict):
-            self._template = self._template.get("default")
+        self._folder = folder
+        self._template: str | None = default_template(tokenizer)
         if spec.chat == "template" and not self._template:
             raise ModelError(
                 "the model has no chat template.",
@@ -110,8 +145,7 @@ class Renderer:
                 fix="set `chat: plain` in its registry entry to send the text as it is.",
             )
         self.bos: int | None = self._added_bos()
-        self.max_length: int | None = max_length(folder)
-        self._digests = model_digest(folder, weights=False)
+        self.max_length: int | None = limit
         self._flags = self._thinking_flags()
 
     @property
@@ -119,10 +153,11 @@ class Renderer:
         """The sha256 of the chat template; None for a model that is asked with plain text."""
         return sha256_text(self._template) if self._template and self._chats else None
 
-    @property
-    def tokenizer_sha256(self) -> str:
-        """One digest over the tokenizer's files."""
-        return self._digests["tokenizer"]
+    @functools.cached_property
+    def tokenizer_sha256(self) -> str | None:
+        """One digest over the tokenizer's files; None for one that is read from no files."""
+        folder = self._folder
+        return None if folder is None else model_digest(folder, weights=False)["tokenizer"]
 
     @property
     def preamble(self) -> str:
@@ -211,14 +246,9 @@ class Renderer:
         return text
 
     def _thinking_flags(self) -> tuple[str, ...]:
-        from jinja2 import Environment, meta
-
         if not self._chats or self._template is None:
             return ()
-        environment = Environment(  # parsed only; nothing is rendered by it
-            extensions=["jinja2.ext.loopcontrols"], autoescape=False
-        )
-        names = meta.find_undeclared_variables(environment.parse(self._template))
+        names = template_variables(self._template)
         return tuple(flag for flag in THINKING_FLAGS if flag in names)
 
     def _thinking(self, messages: Sequence[Message], text: str) -> Thinking:

@@ -10,12 +10,16 @@ from typing import Any
 
 import pytest
 from models_oracle import largest_difference, score
+from transformers import AutoTokenizer
 
+import assay
 from assay.config.registry import load_model
 from assay.core.model import Outcome, Request
+from assay.models.anatomy import discover
 from assay.models.backends.hf_local import HFLocal
 from assay.models.fetch import fetch_model
 from assay.models.plan import plan_batches, token_counts
+from assay.models.planned import PlannedEngine
 from assay.models.render import Renderer
 
 pytestmark = pytest.mark.model
@@ -241,3 +245,37 @@ def test_bfloat16_runs(project: Path, assay_cache: Path, real_items: Items) -> N
     items = real_items("arc_challenge.full.jsonl.gz", 1)
     got = ask(runtime, generations(renderer, items) + pairs(renderer, items))
     assert all(outcome.token_ids or outcome.logprobs for outcome in got.values())
+
+
+def test_wrapped_around_plain_transformers_it_is_asked_in_words(embedded: Any) -> None:
+    """The same answers as of the runtime that loads by itself, and the model's own parts."""
+    spec, runtime = embedded.spec, embedded.runtime
+    tokenizer = AutoTokenizer.from_pretrained(embedded.files.folder)
+    engine = PlannedEngine(
+        runtime, embedded.renderer, token_budget=512, anatomy=lambda: discover(runtime.module)
+    )
+    loaded = assay.TextModel(spec, runtime.capabilities, engine)
+    wrapped = assay.wrap(embedded.reference, tokenizer)
+    turns = [[{"role": "user", "content": "What is the capital of France? One word."}]]
+    answers = [model.chat(turns, max_new_tokens=4) for model in (loaded, wrapped)]
+    assert answers[0] == answers[1]
+    stems = ["The capital of France is"] * 2
+    found = [model.score(stems, [" Paris", " Rome"]) for model in (loaded, wrapped)]
+    for ours, theirs in zip(*found, strict=True):
+        assert ours.logprobs == pytest.approx(theirs.logprobs, abs=ONE_TOKEN)
+    assert found[0][0].total > found[0][1].total
+    parts = loaded.anatomy()
+    assert len(parts.layers) == embedded.reference.config.num_hidden_layers
+    assert parts.tied
+    assert wrapped.spec.chat == spec.chat
+    assert embedded.reference.config._attn_implementation == "eager"
+
+
+def test_loaded_by_key() -> None:
+    model = assay.load("smollm2-135m", want={"generate", "logprobs"})
+    (answer,) = model.chat(
+        [[{"role": "user", "content": "What is the capital of France? One word."}]],
+        max_new_tokens=8,
+    )
+    assert "Paris" in answer.text
+    assert answer.prompt.startswith("<|im_start|>system\nYou are a helpful AI assistant")

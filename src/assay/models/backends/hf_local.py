@@ -117,6 +117,11 @@ class HFLocal:
         """What this runtime can give."""
         return frozenset({Capability.GENERATE, Capability.LOGPROBS})
 
+    @property
+    def module(self) -> Any:
+        """The loaded transformers model."""
+        return self._model
+
     def execute(self, batch: Batch, *, max_new_tokens: int) -> Sequence[Outcome]:
         """Answer every request of `batch`, in its order.
 

@@ -1,0 +1,17 @@
+from assay.config.models import get_spec as get_spec
+from assay.config.models import list_specs as list_specs
+from assay.config.models import load as load
+from assay.config.run import load_config as load_config
+from assay.config.run import run as run
+from assay.core.capability import Capability as Capability
+from assay.core.capability import CapabilityError as CapabilityError
+from assay.core.spec import ModelSpec as ModelSpec
+from assay.grid.consumers import registry as registry
+from assay.models.anatomy import discover as discover
+from assay.models.compose import compose as compose
+from assay.models.compose import wrap as wrap
+from assay.models.infer import infer_spec as infer_spec
+from assay.models.runtime import RuntimeConfig as RuntimeConfig
+from assay.models.text import Answer as Answer
+from assay.models.text import Score as Score
+from assay.models.text import TextModel as TextModel
