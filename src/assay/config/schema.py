@@ -28,7 +28,7 @@ class Runtime(_Strict):
 
     backend: Literal["auto", "hf_local"] = "auto"
     dtype: DType = "float32"
-    token_budget: int = Field(default=2048, ge=64, description="padded tokens per batch")
+    token_budget: int = Field(default=2048, ge=64, description="most tokens a batch forwards")
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     threads: int = Field(default=2, ge=1, description="CPU threads of one collect job")
     minutes: int = Field(default=240, ge=1, description="time limit of one collect job")

@@ -125,10 +125,8 @@ def _answer(
     tally.timed("load", started)
     require(_needed(job.grid), model.capabilities, consumer="the grid", model=job.spec.key)
     by_request = {request.id: q for q in questions for request in q.requests}
-    progress = Progress(
-        sum(request.length for batch in pending for request in batch.requests),
-        f"{job.spec.key} × {job.benchmark}",
-    )
+    items = {request: question.item.item_id for request, question in by_request.items()}
+    progress = Progress(pending, items, f"{job.spec.key} × {job.benchmark}")
     outcomes: dict[str, Outcome] = {}
     for batch in pending:
         started = time.monotonic()
@@ -147,7 +145,7 @@ def _answer(
         tally.failed |= {entry["key"]: entry for entry in entries if entry["status"] in MISSING}
         tally.timed("write", started)
         tally.asked += len(entries)
-        progress.advance(sum(request.length for request in batch.requests))
+        progress.advance(batch)
     return asdict(model.stats)
 
 
@@ -205,7 +203,7 @@ def _assemble(
     facts["provenance"] = facts["provenance"] | {
         "thinking": f"leaked({leaks})" if leaks else "/".join(sorted(thinking)) or "unsupported",
         "origin": job.origin,
-        "tokens": {"naive": counts.naive, "planned": counts.planned, "padded": counts.padded},
+        "tokens": asdict(counts),
     }
     return write_shard(
         folder,
