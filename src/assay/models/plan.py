@@ -11,8 +11,10 @@ batches.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from assay.core.errors import ModelError
 from assay.core.model import Batch, Request
@@ -132,30 +134,82 @@ def _cut(
 ) -> list[tuple[int, int]]:
     """Cut `ordered` into consecutive batches (start, stop) within the budget at the least cost.
 
-    A cut repeats what its two neighbours share, and a batch costs its calls; the cheapest cut is
+    A cut repeats what its two neighbours share, and a batch costs its calls. The cheapest cut is
     found exactly, by dynamic programming over where the last batch begins.
     """
+    lengths = [len(forwarded(request)) for request in ordered]
+    repeated = _repeated(ordered, share)
+    added = [0, *accumulate(a - b for a, b in zip(lengths, repeated, strict=True))]
+
+    def fits(start: int, stop: int, longest: int) -> bool:
+        rows = stop - start
+        slots = rows * (longest + new_tokens) if copies else 0
+        nodes = added[stop] - added[start] + repeated[start]
+        return max(nodes + rows * new_tokens, slots // SLOTS_PER_TOKEN) <= budget
+
+    least, begins = [0], [0]  # of the first n requests: their cost, where their last batch begins
+    window = _Window(lengths)
+    for stop in range(1, len(lengths) + 1):
+        new = stop - 1
+        window.add(new, least[new] - added[new] + repeated[new])
+        while window.first < new and not fits(window.first, stop, window.longest):
+            window.drop()
+        cost, begin = window.cheapest
+        least.append(cost + added[stop] + CALL_COST * (1 + new_tokens))
+        begins.append(begin)
+    return _batches(begins)
+
+
+class _Window:
+    """Where a batch may begin.
+
+    The more requests a batch holds the more it costs, so that the possible beginnings only move
+    forward; each is added and dropped once.
+    """
+
+    def __init__(self, lengths: Sequence[int]):
+        self.first = 0
+        self._lengths = lengths
+        self._costs: deque[tuple[int, int]] = deque()  # rising: what may yet be the minimum
+        self._longest: deque[int] = deque()  # falling: what may yet be the longest request
+
+    @property
+    def cheapest(self) -> tuple[int, int]:
+        """(cost, beginning); of equal costs the first beginning."""
+        return self._costs[0]
+
+    @property
+    def longest(self) -> int:
+        return self._lengths[self._longest[0]]
+
+    def add(self, start: int, cost: int) -> None:
+        while self._costs and self._costs[-1][0] > cost:
+            self._costs.pop()
+        self._costs.append((cost, start))
+        while self._longest and self._lengths[self._longest[-1]] <= self._lengths[start]:
+            self._longest.pop()
+        self._longest.append(start)
+
+    def drop(self) -> None:
+        if self._costs[0][1] == self.first:
+            self._costs.popleft()
+        if self._longest[0] == self.first:
+            self._longest.popleft()
+        self.first += 1
+
+
+def _repeated(ordered: Sequence[Request], share: bool) -> list[int]:
+    """Return for each request how many tokens it shares with the one before it."""
     tokens = [forwarded(request) for request in ordered]
-    shared = [common_length(a, b) if share else 0 for a, b in zip(tokens, tokens[1:], strict=False)]
-    calls = CALL_COST * (1 + new_tokens)
-    least: list[tuple[int, int]] = [(0, 0)]  # (cost of the first n, where their last batch begins)
-    for stop in range(1, len(tokens) + 1):
-        nodes = longest = 0
-        best: tuple[int, int] | None = None
-        for start in range(stop - 1, -1, -1):
-            nodes += len(tokens[start]) - (shared[start] if start < stop - 1 else 0)
-            longest = max(longest, len(tokens[start]))
-            rows = stop - start
-            slots = rows * (longest + new_tokens) if copies else 0
-            if rows > 1 and max(nodes + rows * new_tokens, slots // SLOTS_PER_TOKEN) > budget:
-                break
-            option = (least[start][0] + nodes + calls, start)
-            best = option if best is None else min(best, option)
-        assert best is not None  # a batch of one is always allowed
-        least.append(best)
+    if not (share and tokens):
+        return [0] * len(tokens)
+    return [0, *(common_length(a, b) for a, b in zip(tokens, tokens[1:], strict=False))]
+
+
+def _batches(begins: Sequence[int]) -> list[tuple[int, int]]:
     cuts: list[tuple[int, int]] = []
-    stop = len(tokens)
+    stop = len(begins) - 1
     while stop:
-        cuts.append((least[stop][1], stop))
-        stop = least[stop][1]
+        cuts.append((begins[stop], stop))
+        stop = begins[stop]
     return cuts[::-1]
