@@ -46,7 +46,7 @@ def attend(
     """
     if trie_layout is None:
         return _sdpa(module, query, key, value, attention_mask, scaling, **kwargs)
-    mask = trie_layout.mask(kwargs.get("sliding_window"))
+    mask = trie_layout.mask(kwargs.get("sliding_window")).to(query.device)
     found, _ = _sdpa(
         module,
         trie_layout.chunked(query),

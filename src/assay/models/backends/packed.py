@@ -18,7 +18,7 @@ from assay.models.plan import forwarded
 from assay.models.trie import Trie
 
 #: What an architecture that does not take a trie may raise on the first try.
-_UNFIT = (TypeError, ValueError, AttributeError, LookupError, RuntimeError, NotImplementedError)
+_UNFIT = (TypeError, ValueError, AttributeError, LookupError, RuntimeError)
 
 #: Largest relative difference between a trie and plain rows, by bytes of a number.
 _TOLERANCE = {8: 1e-6, 4: 1e-3, 2: 0.1}
@@ -120,7 +120,8 @@ def run_trie(
         attention_mask=torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device),
         past_key_values=cache,
         use_cache=True,
-        logits_to_keep=torch.tensor(wanted, device=device) - start,
+        # A list: with layers on several devices a tensor would lie on the wrong one.
+        logits_to_keep=[node - start for node in wanted],
         trie_layout=layout,
     )
     return outputs.logits[0], layout
