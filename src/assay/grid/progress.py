@@ -41,7 +41,8 @@ class Progress:
         self._open = Counter(item_of[r.id] for batch in batches for r in batch.requests)
         self._items = len(self._open)
         self._total = sum(_naive(batch) for batch in batches)
-        self._naive = self._planned = 0
+        self._requests = sum(len(batch.requests) for batch in batches)
+        self._naive = self._planned = self._asked = 0
         self._start = self._last = time.monotonic()
 
     def advance(self, batch: Batch) -> None:
@@ -50,22 +51,30 @@ class Progress:
         counts = token_counts(batch.requests, [batch])
         self._naive += counts.naive
         self._planned += counts.planned
+        self._asked += len(batch.requests)
         now = time.monotonic()
-        if now - self._last >= self._every or self._naive >= self._total:
+        if now - self._last >= self._every or self._asked >= self._requests:
             self._last = now
             print(self._line(now - self._start), file=self._stream, flush=True)
 
     def _line(self, seconds: float) -> str:
-        # Batches save about alike, so that the share of naive tokens is the share of the time.
-        share = self._naive / self._total
+        share, pace = self._pace(max(seconds, 1e-9))
         minutes, rest = divmod(round(seconds * (1 - share) / share), 60)
-        rate = self._planned / seconds if seconds > 0 else 0.0
-        saved = 1 - self._planned / self._naive
         return (
             f"{self._label}: {100 * share:3.0f} %, {self._items - len(self._open):,} of "
-            f"{self._items:,} items, {rate:,.0f} tokens/s, {100 * saved:.0f} % of prompt tokens "
-            f"saved, {minutes}:{rest:02d} left"
+            f"{self._items:,} items, {pace}, {minutes}:{rest:02d} left"
         )
+
+    def _pace(self, seconds: float) -> tuple[float, str]:
+        """Return the share of the time that has passed, and the rate in words.
+
+        Batches save about alike, so that the share of naive tokens is the share of the time.
+        """
+        if not self._total:  # a server tokenises
+            return self._asked / self._requests, f"{self._asked / seconds:,.1f} requests/s"
+        saved = 100 * (1 - self._planned / self._naive)
+        rate = f"{self._planned / seconds:,.0f} tokens/s, {saved:.0f} % of prompt tokens saved"
+        return self._naive / self._total, rate
 
 
 def _naive(batch: Batch) -> int:

@@ -40,3 +40,13 @@ def test_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stream.getvalue().splitlines()[-1] == (
         "m × b: 100 %, 2 of 2 items, 18 tokens/s, 56 % of prompt tokens saved, 0:00 left"
     )
+
+
+def test_a_batch_whose_tokens_only_a_server_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 10.0])
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    stream = io.StringIO()
+    asked = [Batch("generate", ((Request(str(n), "x", ()),),)) for n in range(4)]
+    progress = Progress(asked, dict.fromkeys("0123", "x"), "m × b", stream=stream)
+    progress.advance(asked[0])
+    assert stream.getvalue() == "m × b:  25 %, 0 of 1 items, 0.1 requests/s, 0:30 left\n"
