@@ -54,13 +54,16 @@ def _effort(manifests: list[dict[str, Any]]) -> str:
     tokens = [value["provenance"]["tokens"] for value in manifests]
     naive = sum(one["naive"] for one in tokens)
     planned = sum(one["planned"] for one in tokens)
+    floor = sum(one["floor"] for one in tokens)
     text = (
         f"{observations:,} observations; {planned:,} prompt tokens planned of {naive:,} "
-        f"({100 * planned / naive:.0f} %)"
+        f"({100 * planned / naive:.0f} %), {planned / floor:.2f} x the floor of {floor:,}"
     )
     runs = [run for value in manifests for run in (value["run"], *value["run"]["earlier"])]
     seconds = sum(run["seconds"].get("forward", 0.0) for run in runs)
     if not seconds:
         return text
     forwarded = sum(run["backend"].get("forwarded_tokens", 0) for run in runs)
-    return f"{text}; forwarded in {seconds:,.0f} s, {forwarded / seconds:,.0f} tokens/s"
+    return (
+        f"{text}; {forwarded:,} forwarded in {seconds:,.0f} s, {forwarded / seconds:,.0f} tokens/s"
+    )

@@ -51,7 +51,7 @@ class Runtime(_Strict):
     token_budget: int = Field(
         default=2048,
         ge=64,
-        description="padded tokens per batch; with vllm_offline the tokens handed to it at once",
+        description="most tokens a batch forwards; with vllm_offline those handed to it at once",
     )
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     threads: int = Field(default=2, ge=1, description="CPU threads of one collect job")

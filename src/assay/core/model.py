@@ -106,7 +106,7 @@ class Outcome:
 class Batch:
     """Requests that are computed together, in a fixed order.
 
-    The groups of a batch are prefilled side by side; members of a group branch from its prefix.
+    What the members of a group have in common is computed once; groups share nothing.
     """
 
     kind: Literal["generate", "score"]

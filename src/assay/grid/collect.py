@@ -133,11 +133,8 @@ def _answer(
     tally.timed("load", started)
     require(needed(job.grid), model.capabilities, consumer="the grid", model=job.spec.key)
     by_request = {request.id: q for q in questions for request in q.requests}
-    progress = Progress(
-        sum(_size(batch) for batch in pending),
-        f"{job.spec.key} × {job.benchmark}",
-        unit="requests" if job.spec.served else "tokens",
-    )
+    items = {request: question.item.item_id for request, question in by_request.items()}
+    progress = Progress(pending, items, f"{job.spec.key} × {job.benchmark}")
     outcomes: dict[str, Outcome] = {}
     for batch in pending:
         started = time.monotonic()
@@ -156,12 +153,8 @@ def _answer(
         tally.failed |= {entry["key"]: entry for entry in entries if entry["status"] in MISSING}
         tally.timed("write", started)
         tally.asked += len(entries)
-        progress.advance(_size(batch))
+        progress.advance(batch)
     return asdict(model.stats)
-
-
-def _size(batch: Batch) -> int:
-    return sum(1 if request.words else request.length for request in batch.requests)
 
 
 def _matched(batch: Batch, outcomes: Sequence[Outcome]) -> dict[str, Outcome]:

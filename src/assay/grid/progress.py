@@ -4,45 +4,78 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
+from assay.core.model import Batch
+from assay.models.plan import token_counts
 
-@dataclass
+
 class Progress:
-    """Prints done, rate and time left, at most every `every` seconds.
+    """Prints items, rate, time left and what sharing saves, at most every `every` seconds.
 
     Parameters
     ----------
-    total : int
-        Work to do, in `unit`.
+    batches : sequence of Batch
+        What will be asked.
+    item_of : mapping
+        Request id → id of its item. An item is done when all its requests are.
     label : str
         What is being worked on.
     """
 
-    total: int
-    label: str
-    unit: str = "tokens"
-    every: float = 5.0
-    stream: TextIO = field(default_factory=lambda: sys.stderr)
-    done: int = 0
-    _start: float = field(default_factory=time.monotonic)
-    _last: float = field(default_factory=time.monotonic)
+    def __init__(
+        self,
+        batches: Sequence[Batch],
+        item_of: Mapping[str, str],
+        label: str,
+        *,
+        every: float = 5.0,
+        stream: TextIO | None = None,
+    ):
+        self._item_of = item_of
+        self._label = label
+        self._every = every
+        self._stream = stream or sys.stderr
+        self._open = Counter(item_of[r.id] for batch in batches for r in batch.requests)
+        self._items = len(self._open)
+        self._total = sum(_naive(batch) for batch in batches)
+        self._requests = sum(len(batch.requests) for batch in batches)
+        self._naive = self._planned = self._asked = 0
+        self._start = self._last = time.monotonic()
 
-    def advance(self, amount: int) -> None:
-        """Count `amount` more as done and print a line if it is time to."""
-        self.done += amount
+    def advance(self, batch: Batch) -> None:
+        """Count `batch` as done and print a line if it is time to."""
+        self._open -= Counter(self._item_of[request.id] for request in batch.requests)
+        counts = token_counts(batch.requests, [batch])
+        self._naive += counts.naive
+        self._planned += counts.planned
+        self._asked += len(batch.requests)
         now = time.monotonic()
-        if now - self._last >= self.every or self.done >= self.total:
+        if now - self._last >= self._every or self._asked >= self._requests:
             self._last = now
-            print(self._line(now - self._start), file=self.stream, flush=True)
+            print(self._line(now - self._start), file=self._stream, flush=True)
 
     def _line(self, seconds: float) -> str:
-        rate = self.done / seconds if seconds > 0 else 0.0
-        left = (self.total - self.done) / rate if rate > 0 else 0.0
-        minutes, rest = divmod(round(left), 60)
-        share = 100 * self.done / self.total if self.total else 100
+        share, pace = self._pace(max(seconds, 1e-9))
+        minutes, rest = divmod(round(seconds * (1 - share) / share), 60)
         return (
-            f"{self.label}: {share:3.0f} % ({self.done:,} of {self.total:,} {self.unit}), "
-            f"{rate:,.0f} {self.unit}/s, {minutes}:{rest:02d} left"
+            f"{self._label}: {100 * share:3.0f} %, {self._items - len(self._open):,} of "
+            f"{self._items:,} items, {pace}, {minutes}:{rest:02d} left"
         )
+
+    def _pace(self, seconds: float) -> tuple[float, str]:
+        """Return the share of the time that has passed, and the rate in words.
+
+        Batches save about alike, so that the share of naive tokens is the share of the time.
+        """
+        if not self._total:  # a server tokenises
+            return self._asked / self._requests, f"{self._asked / seconds:,.1f} requests/s"
+        saved = 100 * (1 - self._planned / self._naive)
+        rate = f"{self._planned / seconds:,.0f} tokens/s, {saved:.0f} % of prompt tokens saved"
+        return self._naive / self._total, rate
+
+
+def _naive(batch: Batch) -> int:
+    return token_counts(batch.requests, []).naive

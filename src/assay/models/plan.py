@@ -1,29 +1,31 @@
-"""The batch plan of a shard: which requests share a prefix and which are computed together.
+"""The batch plan of a shard: which requests are computed together.
 
-The work of an evaluation is prefill, and the prompts of one item repeat each other: every order
-and format of a question opens with the same stem. The plan groups requests by the token prefix
-they share, so that a backend computes it once and branches, and cuts batches so that padding and
-calls cost least within a budget of padded tokens. It is a pure function of the set of requests:
-the order in which they are given does not matter, and a resumed shard repeats the same batches.
+The work of an evaluation is prefill, and prompts repeat each other: the chat header and the
+instruction over all items, the stem over the orders and formats of one, the first options over
+some orders, a scored context over its options. The plan sorts all requests by their tokens, which
+is the depth-first order of their token trie, and cuts that order into batches where the least is
+forwarded twice. A backend runs every batch as a trie. The plan is a pure function of the set of
+requests: the order in which they are given does not matter, and a resumed shard repeats the same
+batches.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate
 
 from assay.core.errors import ModelError
 from assay.core.model import Batch, Request
+from assay.models.trie import Tokens, common_length, trie_size
 
-#: Cached positions that weigh as much as one forwarded token when a batch is filled. A row that
-#: branches from a long prefix forwards few tokens but holds the whole prefix in memory.
+#: Cached positions that weigh as much as one forwarded token when a batch is filled. A generation
+#: forwards few tokens beside its shared prefix, but decodes over a copy of the whole prompt.
 SLOTS_PER_TOKEN = 8
 
 #: What one call of the model costs beside its tokens, in tokens: it reads all weights once.
 CALL_COST = 25
-
-Tokens = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,36 +36,20 @@ class TokenCounts:
     ----------
     naive : int
         Every request alone, nothing shared.
+    floor : int
+        Nodes of the token trie over all requests: no exact runtime forwards fewer.
     planned : int
-        Shared prefixes once, no padding counted.
-    padded : int
-        What the planned batches forward, padding included.
+        Nodes of the tries of the planned batches.
     """
 
     naive: int
+    floor: int
     planned: int
-    padded: int
 
 
 def forwarded(request: Request) -> Tokens:
     """Return the tokens that are run through the model: all but a last scored one."""
     return request.context + (request.continuation or ())[:-1]
-
-
-def common_prefix(sequences: Sequence[Tokens]) -> int:
-    """Return the length of the longest common prefix of all `sequences`."""
-    return _common(min(sequences), max(sequences))
-
-
-def prefix_length(group: Sequence[Request]) -> int:
-    """Return how many leading tokens a group takes from one cache; 0 for a group of one.
-
-    The last context token is never shared: its own forward gives the first wanted logit.
-    """
-    if len(group) == 1:
-        return 0
-    limit = min(len(request.context) for request in group) - 1
-    return min(limit, common_prefix([forwarded(request) for request in group]))
 
 
 def plan_batches(
@@ -76,17 +62,17 @@ def plan_batches(
     requests : sequence of Request
         The whole shard. Its order does not matter.
     token_budget : int
-        Most padded tokens that one batch forwards (prefixes + suffixes + new tokens, by row).
-        A request that is longer alone still gets a batch of its own.
+        Most tokens that one batch forwards: the nodes of its trie and every new token. A request
+        that is longer alone still gets a batch of its own.
     share : bool
-        Whether requests of one `group` may branch from a common prefix.
+        Whether requests of a batch are computed as one trie (one group), or each alone.
     new_tokens : int
         Tokens that each generation may add, counted in the budget.
 
     Returns
     -------
     list of Batch
-        Every request exactly once; longest first, then by id.
+        Every request exactly once; generations first, each kind in the order of its tokens.
 
     Raises
     ------
@@ -103,74 +89,29 @@ def plan_batches(
     batches: list[Batch] = []
     for kind in ("generate", "score"):
         asked = [r for r in requests if (r.continuation is None) == (kind == "generate")]
+        asked.sort(key=lambda request: (forwarded(request), request.id))
         extra = new_tokens if kind == "generate" else 0
-        groups = _share(asked) if share else [(request,) for request in asked]
-        pieces = [p for group in groups for p in _split(group, token_budget, extra)]
-        pieces.sort(key=_order)
-        batches += [Batch(kind, tuple(g)) for g in _fill(pieces, token_budget, extra)]
+        for start, stop in _cut(asked, token_budget, extra, kind == "generate", share):
+            part = tuple(asked[start:stop])
+            batches.append(Batch(kind, (part,) if share else tuple((r,) for r in part)))
     return batches
 
 
 def token_counts(requests: Sequence[Request], batches: Sequence[Batch]) -> TokenCounts:
-    """Count the prompt tokens of `requests` computed one by one and by `batches`."""
-    planned = padded = 0
-    for batch in batches:
-        shapes = [_Shape.of(group) for group in batch.groups]
-        whole = _merge(shapes)
-        common = len(whole.common)
-        planned += common + sum(len(shape.common) - common for shape in shapes)
-        planned += sum(
-            len(forwarded(request)) - shape.prefix
-            for shape, group in zip(shapes, batch.groups, strict=True)
-            for request in group
-        )
-        padded += whole.forwarded
-    return TokenCounts(sum(len(forwarded(r)) for r in requests), planned, padded)
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """Padded size of groups that are computed side by side.
-
-    `common` is the prefix that all their prefixes share: it is computed in one row, then come the
-    rest of every prefix and the suffixes, each padded to the longest.
-    """
-
-    groups: int
-    rows: int
-    common: Tokens
-    prefix: int
-    suffix: int
-
-    @classmethod
-    def of(cls, group: Sequence[Request]) -> _Shape:
-        head = forwarded(group[0])[: prefix_length(group)]
-        longest = max(len(forwarded(request)) for request in group)
-        return cls(1, len(group), head, len(head), longest - len(head))
-
-    @property
-    def forwarded(self) -> int:
-        common = len(self.common)
-        return common + self.groups * (self.prefix - common) + self.rows * self.suffix
-
-    def cost(self, new_tokens: int) -> int:
-        slots = self.rows * (self.prefix + self.suffix + new_tokens)
-        return max(self.forwarded + self.rows * new_tokens, slots // SLOTS_PER_TOKEN)
-
-
-def _merge(shapes: Sequence[_Shape]) -> _Shape:
-    heads = [shape.common for shape in shapes]
-    return _Shape(
-        sum(shape.groups for shape in shapes),
-        sum(shape.rows for shape in shapes),
-        heads[0][: common_prefix(heads)],
-        max(shape.prefix for shape in shapes),
-        max(shape.suffix for shape in shapes),
-    )
+    """Count the prompt tokens of `requests` one by one, as one trie, and in `batches`."""
+    whole = [forwarded(request) for request in requests]
+    planned = sum(trie_size([forwarded(r) for r in g]) for batch in batches for g in batch.groups)
+    return TokenCounts(sum(map(len, whole)), trie_size(whole), planned)
 
 
 def check_requests(requests: Sequence[Request]) -> None:
-    """Raise ModelError if two requests share an id, or one holds nothing to ask."""
+    """Refuse requests that could not be told apart or have nothing to compute.
+
+    Raises
+    ------
+    ModelError
+        If two requests have the same id, or a context is empty.
+    """
     seen: set[str] = set()
     for request in requests:
         if request.id in seen:
@@ -188,91 +129,87 @@ def check_requests(requests: Sequence[Request]) -> None:
         seen.add(request.id)
 
 
-def _common(a: Tokens, b: Tokens) -> int:
-    """Return the length of the longest common prefix of two token sequences."""
-    for position, (x, y) in enumerate(zip(a, b, strict=False)):
-        if x != y:
-            return position
-    return min(len(a), len(b))
+def _cut(
+    ordered: Sequence[Request], budget: int, new_tokens: int, copies: bool, share: bool
+) -> list[tuple[int, int]]:
+    """Cut `ordered` into consecutive batches (start, stop) within the budget at the least cost.
 
-
-def _share(requests: Sequence[Request]) -> list[tuple[Request, ...]]:
-    """Cut every named group where its token trie makes that cheaper."""
-    if not requests:
-        return []
-    ordered = sorted(requests, key=lambda r: (r.group, forwarded(r), r.id))
-    everywhere = common_prefix([forwarded(request) for request in requests])
-    shared: list[tuple[Request, ...]] = []
-    for _, members in groupby(ordered, key=lambda r: r.group):
-        shared += _cut(list(members), everywhere)[1]
-    return shared
-
-
-def _cut(members: list[Request], everywhere: int) -> tuple[int, list[tuple[Request, ...]]]:
-    """Return (tokens saved, groups) of the best cut of `members`, sorted by their tokens.
-
-    One shared prefix of depth d for n members saves (n - 1) d tokens; cutting at the first branch
-    of their trie may save more below it. The prefix that the whole shard shares (a system turn,
-    few-shot examples) counts for nothing: a backend computes it once for a batch in any case.
+    A cut repeats what its two neighbours share, and a batch costs its calls. The cheapest cut is
+    found exactly, by dynamic programming over where the last batch begins.
     """
-    if len(members) == 1:
-        return 0, [tuple(members)]
-    depth = prefix_length(members)
-    together = (len(members) - 1) * max(depth - everywhere, 0)
-    tokens = [forwarded(member) for member in members]
-    links = [_common(a, b) for a, b in zip(tokens, tokens[1:], strict=False)]
-    cuts = [i + 1 for i, link in enumerate(links) if link == min(links)]
-    saved, groups = 0, []
-    for start, stop in zip([0, *cuts], [*cuts, len(members)], strict=True):
-        below, parts = _cut(members[start:stop], everywhere)
-        saved += below
-        groups += parts
-    return (saved, groups) if saved > together else (together, [tuple(members)])
+    lengths = [len(forwarded(request)) for request in ordered]
+    repeated = _repeated(ordered, share)
+    added = [0, *accumulate(a - b for a, b in zip(lengths, repeated, strict=True))]
+
+    def fits(start: int, stop: int, longest: int) -> bool:
+        rows = stop - start
+        slots = rows * (longest + new_tokens) if copies else 0
+        nodes = added[stop] - added[start] + repeated[start]
+        return max(nodes + rows * new_tokens, slots // SLOTS_PER_TOKEN) <= budget
+
+    least, begins = [0], [0]  # of the first n requests: their cost, where their last batch begins
+    window = _Window(lengths)
+    for stop in range(1, len(lengths) + 1):
+        new = stop - 1
+        window.add(new, least[new] - added[new] + repeated[new])
+        while window.first < new and not fits(window.first, stop, window.longest):
+            window.drop()
+        cost, begin = window.cheapest
+        least.append(cost + added[stop] + CALL_COST * (1 + new_tokens))
+        begins.append(begin)
+    return _batches(begins)
 
 
-def _split(group: tuple[Request, ...], budget: int, new_tokens: int) -> list[tuple[Request, ...]]:
-    """Cut a group that alone exceeds the budget into consecutive pieces that fit."""
-    pieces: list[tuple[Request, ...]] = []
-    piece: tuple[Request, ...] = ()
-    for request in group:
-        if piece and _Shape.of((*piece, request)).cost(new_tokens) > budget:
-            pieces.append(piece)
-            piece = ()
-        piece = (*piece, request)
-    return [*pieces, piece]
+class _Window:
+    """Where a batch may begin.
 
-
-def _order(group: tuple[Request, ...]) -> tuple[int, int, str]:
-    """Sort by what is padded most: the suffix of every row, then the prefix, then the id."""
-    shape = _Shape.of(group)
-    return -shape.suffix, -shape.prefix, min(request.id for request in group)
-
-
-def _fill(
-    pieces: Sequence[tuple[Request, ...]], budget: int, new_tokens: int
-) -> list[list[tuple[Request, ...]]]:
-    """Cut the ordered pieces into consecutive batches within the budget at the least cost.
-
-    Large batches pad more and small ones call the model more often; the cheapest cut is found
-    exactly, by dynamic programming over where the last batch begins.
+    The more requests a batch holds the more it costs, so that the possible beginnings only move
+    forward; each is added and dropped once.
     """
-    shapes = [_Shape.of(piece) for piece in pieces]
-    calls = CALL_COST * (2 + new_tokens)
-    least: list[tuple[int, int]] = [(0, 0)]  # (cost of the first n pieces, where the last begins)
-    for stop in range(1, len(shapes) + 1):
-        merged: _Shape | None = None
-        options: list[tuple[int, int]] = []
-        for start in range(stop - 1, -1, -1):
-            first = shapes[start]
-            merged = first if merged is None else _merge([first, merged])
-            if options and merged.cost(new_tokens) > budget:
-                break
-            options.append((least[start][0] + merged.forwarded + calls, start))
-        least.append(min(options))
-    batches: list[list[tuple[Request, ...]]] = []
-    stop = len(shapes)
+
+    def __init__(self, lengths: Sequence[int]):
+        self.first = 0
+        self._lengths = lengths
+        self._costs: deque[tuple[int, int]] = deque()  # rising: what may yet be the minimum
+        self._longest: deque[int] = deque()  # falling: what may yet be the longest request
+
+    @property
+    def cheapest(self) -> tuple[int, int]:
+        """(cost, beginning); of equal costs the first beginning."""
+        return self._costs[0]
+
+    @property
+    def longest(self) -> int:
+        return self._lengths[self._longest[0]]
+
+    def add(self, start: int, cost: int) -> None:
+        while self._costs and self._costs[-1][0] > cost:
+            self._costs.pop()
+        self._costs.append((cost, start))
+        while self._longest and self._lengths[self._longest[-1]] <= self._lengths[start]:
+            self._longest.pop()
+        self._longest.append(start)
+
+    def drop(self) -> None:
+        if self._costs[0][1] == self.first:
+            self._costs.popleft()
+        if self._longest[0] == self.first:
+            self._longest.popleft()
+        self.first += 1
+
+
+def _repeated(ordered: Sequence[Request], share: bool) -> list[int]:
+    """Return for each request how many tokens it shares with the one before it."""
+    tokens = [forwarded(request) for request in ordered]
+    if not (share and tokens):
+        return [0] * len(tokens)
+    return [0, *(common_length(a, b) for a, b in zip(tokens, tokens[1:], strict=False))]
+
+
+def _batches(begins: Sequence[int]) -> list[tuple[int, int]]:
+    cuts: list[tuple[int, int]] = []
+    stop = len(begins) - 1
     while stop:
-        start = least[stop][1]
-        batches.append(list(pieces[start:stop]))
-        stop = start
-    return batches[::-1]
+        cuts.append((begins[stop], stop))
+        stop = begins[stop]
+    return cuts[::-1]

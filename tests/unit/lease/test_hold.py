@@ -140,7 +140,7 @@ def test_the_collector_holds_its_gpus_before_it_loads(driver: Driver, tmp_path: 
         "source": {"kind": "path", "path": "p"},
         "gpus": 2,
     }
-    plan = {"model": model, "identity": {"model": {"dtype": "float32"}}}
+    plan = {"model": model, "identity": {"model": {"dtype": "float32"}, "backend": "hf_local"}}
     with pytest.raises(ModelError):
-        load_backend(json.dumps(plan), tmp_path, device="cuda", threads=1, gpus=2)
+        load_backend(json.dumps(plan), tmp_path, out=tmp_path, device="cuda", threads=1, gpus=2)
     assert os.environ["CUDA_VISIBLE_DEVICES"] == "0,1"

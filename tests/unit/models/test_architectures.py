@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM
 from assay.core.model import Outcome, Request
 from assay.core.spec import ModelSpec
 from assay.models.backends.hf_local import HFLocal
-from assay.models.plan import plan_batches
+from assay.models.plan import plan_batches, token_counts
 
 Tiny = Callable[[str], tuple[Path, ModelSpec]]
 NEW = 6
@@ -43,6 +43,62 @@ def ask(
     return [o for batch in plan for o in runtime.execute(batch, max_new_tokens=NEW)]
 
 
+#: Architectures that cannot run a trie: a soft cap needs eager attention, a state cannot branch.
+WITHOUT_TRIES = {"gemma2_softcap", "recurrent"}
+
+
+@pytest.mark.parametrize("name", sorted(TINY))
+def test_which_architectures_take_tries(tiny: Tiny, name: str) -> None:
+    """A trie forwards exactly the floor; padded rows forward more, or share nothing."""
+    runtime = HFLocal.load(*tiny(name), dtype="float32", device="cpu")
+    requests = _shard(7, longest=20)
+    plan = plan_batches(requests, token_budget=400, new_tokens=NEW)
+    for batch in plan:
+        runtime.execute(batch, max_new_tokens=NEW)
+    forwarded, planned = runtime.stats.forwarded_tokens, token_counts(requests, plan).planned
+    assert forwarded > planned if name in WITHOUT_TRIES else forwarded == planned
+
+
+def _eager(name: str) -> HFLocal:
+    """Return a runtime whose model has its own attention, so that it runs padded rows."""
+    model = build(TINY[name])
+    model.set_attn_implementation("eager")
+    return HFLocal(model, limit=None)
+
+
+@pytest.mark.parametrize("share", [True, False], ids=["shared", "unshared"])
+@pytest.mark.parametrize("name", sorted(set(TINY) - WITHOUT_TRIES))
+def test_padded_rows_equal_one_at_a_time(name: str, share: bool) -> None:
+    requests = _shard(7, longest=20)
+    outcomes = ask(_eager(name), requests, budget=150, share=share)
+    _check(build(TINY[name]), requests, outcomes)
+
+
+def _check(reference: Any, requests: Sequence[Request], outcomes: Sequence[Outcome]) -> None:
+    assert [o.status for o in outcomes] == ["ok"] * len(requests)
+    scored = [request for request in requests if request.continuation]
+    assert largest_difference(reference, scored, outcomes) < 1e-4
+    by_id = {outcome.id: outcome for outcome in outcomes}
+    for request in requests:
+        if request.continuation is None:
+            assert by_id[request.id].token_ids == generate(reference, request, NEW, [2])
+
+
+def test_an_architecture_that_ignores_the_trie_is_found_out() -> None:
+    """A layer that drops what its attention is told makes the runtime fall back, and be right."""
+    model = build(TINY["llama"])
+
+    def forget(_: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        return positional, {k: v for k, v in named.items() if k != "trie_layout"}
+
+    model.model.layers[2].self_attn.register_forward_pre_hook(forget, with_kwargs=True)
+    runtime = HFLocal(model, limit=None)
+    requests = _shard(7, longest=20)
+    outcomes = ask(runtime, requests, budget=150)
+    _check(build(TINY["llama"]), requests, outcomes)
+    assert runtime.stats.forwarded_tokens > token_counts(requests, []).floor
+
+
 def _reference(folder: Path) -> Any:
     return AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
 
@@ -55,13 +111,7 @@ def test_planned_equals_one_at_a_time(tiny: Tiny, name: str, share: bool) -> Non
     reference = _reference(folder)
     requests = _shard(7, longest=20)
     outcomes = ask(runtime, requests, budget=150, share=share)
-    assert [o.status for o in outcomes] == ["ok"] * len(requests)
-    scored = [request for request in requests if request.continuation]
-    assert largest_difference(reference, scored, outcomes) < 1e-4
-    by_id = {outcome.id: outcome for outcome in outcomes}
-    for request in requests:
-        if request.continuation is None:
-            assert by_id[request.id].token_ids == generate(reference, request, NEW, [2])
+    _check(reference, requests, outcomes)
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma3_window"])
@@ -73,9 +123,9 @@ def test_request_order_changes_no_bit(tiny: Tiny, name: str) -> None:
     assert ask(runtime, requests[::-1], budget=150) == forwards
 
 
-def test_the_window_is_wide_enough_to_share_sometimes(tiny: Tiny) -> None:
-    """The two window models above must cover both ways: with gaps inside rows, and without."""
-    runtime = HFLocal.load(*tiny("mistral_window"), dtype="float32", device="cpu")
+def test_padded_rows_share_only_inside_a_window() -> None:
+    """The padded rows above must cover both ways: with gaps inside rows, and without."""
+    runtime = _eager("mistral_window")
     short = [Request(f"s{n}", "x", (5, 6, 7), (8, n)) for n in range(3, 6)]
     long = [Request(f"l{n}", "x", tuple(range(3, 20)), (8, n)) for n in range(3, 6)]
     ask(runtime, short, budget=99)

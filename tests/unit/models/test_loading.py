@@ -12,7 +12,7 @@ import torch
 from assay.core.capability import Capability
 from assay.core.errors import ModelError
 from assay.core.spec import ModelSpec
-from assay.models.backends.attention import GROUPED
+from assay.models.backends.attention import ASSAY_SDPA
 from assay.models.backends.hf_local import HFLocal
 from assay.models.backends.loading import load_causal, pick_device
 
@@ -67,7 +67,7 @@ def test_half_precision_logits_are_computed_in_float32(tiny: Tiny, name: str) ->
 def test_attention_is_grouped_on_a_cpu_and_eager_under_a_soft_cap(tiny: Tiny) -> None:
     plain = load_causal(*tiny("llama"), dtype="float32", device=CPU)
     capped = load_causal(*tiny("gemma2_softcap"), dtype="float32", device=CPU)
-    assert plain.config._attn_implementation == GROUPED
+    assert plain.config._attn_implementation == ASSAY_SDPA
     assert capped.config._attn_implementation == "eager"
 
 

@@ -22,9 +22,10 @@ from assay.models.backends.memory import is_out_of_memory
 NEW = 4
 
 
-def _limited(tokens: int) -> Any:
+def _limited(tokens: int, attention: str = "sdpa") -> Any:
     """Return a model that has no memory for more than `tokens` (rows × width) at once."""
     model = build(TINY["llama"])
+    model.set_attn_implementation(attention)
 
     def guard(_: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> None:
         if named["input_ids"].numel() > tokens:
@@ -44,11 +45,12 @@ def _groups(kind: str) -> Batch:
 
 
 @pytest.mark.parametrize("kind", ["generate", "score"])
+@pytest.mark.parametrize("attention", ["sdpa", "eager"], ids=["trie", "rows"])
 @pytest.mark.parametrize("tokens", [11, 9, 7])
-def test_smaller_batches_give_the_same_answers(kind: str, tokens: int) -> None:
+def test_smaller_batches_give_the_same_answers(kind: str, attention: str, tokens: int) -> None:
     batch = _groups(kind)
     whole = HFLocal(build(TINY["llama"]), limit=None)
-    small = HFLocal(_limited(tokens), limit=None)
+    small = HFLocal(_limited(tokens, attention), limit=None)
     expected = whole.execute(batch, max_new_tokens=NEW)
     got = small.execute(batch, max_new_tokens=NEW)
     assert whole.stats.splits == 0 < small.stats.splits
@@ -106,8 +108,8 @@ def test_the_words_of_every_allocator(error: Exception) -> None:
 class _Forgetful(HFLocal):
     """A runtime that loses an answer."""
 
-    def _run(self, *arguments: Any) -> list[Outcome]:
-        return super()._run(*arguments)[1:]
+    def _answer(self, *arguments: Any) -> list[Outcome]:
+        return super()._answer(*arguments)[1:]
 
 
 def test_a_lost_outcome_is_an_error() -> None:
@@ -117,35 +119,43 @@ def test_a_lost_outcome_is_an_error() -> None:
 
 LIMITED = """
 import resource, sys
+from pathlib import Path
 import torch
+from transformers import AutoModelForCausalLM
 from assay.core.model import Batch, Request
-from assay.core.pins import PathPin
-from assay.core.spec import ModelSpec
 from assay.models.backends.hf_local import HFLocal
 
+folder, kind, attention = sys.argv[1:]
 torch.set_num_threads(1)
-spec = ModelSpec(key="m", family="m", source=PathPin(path="m"), licence="none", chat="plain")
-from pathlib import Path
-runtime = HFLocal.load(Path(sys.argv[1]), spec, dtype="float32", device="cpu")
-small = Batch("score", ((Request("warm", "w", (3, 4), (5,)),),))
-runtime.execute(small, max_new_tokens=1)
+model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation=attention).eval()
+runtime = HFLocal(model, limit=None)
+tail = (4, 5) if kind == "score" else None
+warm = Batch(kind, ((Request("warm", "w", (3, 4), tail),),))
+runtime.execute(warm, max_new_tokens=2)
 with open("/proc/self/statm") as stream:
     used = int(stream.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (48 << 20), resource.RLIM_INFINITY))
-rows = tuple((Request(str(n), str(n), tuple(range(3, 96)) * 2, (4, 5)),) for n in range(512))
-outcomes = runtime.execute(Batch("score", rows), max_new_tokens=1)
+prompt = tuple(range(3, 96)) * 2
+rows = tuple((Request(str(n), str(n), (*prompt, 3 + n % 90), tail),) for n in range(512))
+outcomes = runtime.execute(Batch(kind, rows), max_new_tokens=2)
+assert [o.id for o in outcomes] == [str(n) for n in range(512)]
 assert {o.status for o in outcomes} == {"ok"}, outcomes[0]
+assert all(outcomes[n].token_ids == outcomes[n + 90].token_ids for n in range(400))
 print(runtime.stats.splits)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit and /proc are Linux's")
-def test_a_real_memory_limit(tiny: Callable[[str], tuple[Path, ModelSpec]]) -> None:
+@pytest.mark.parametrize("attention", ["sdpa", "eager"], ids=["trie", "rows"])
+@pytest.mark.parametrize("kind", ["generate", "score"])
+def test_a_real_memory_limit(
+    tiny: Callable[[str], tuple[Path, ModelSpec]], kind: str, attention: str
+) -> None:
     """The allocator itself refuses; the process goes on with smaller batches."""
     folder, _ = tiny("llama")
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(LIMITED), str(folder)],
+        [sys.executable, "-c", textwrap.dedent(LIMITED), str(folder), kind, attention],
         capture_output=True,
         text=True,
         check=False,

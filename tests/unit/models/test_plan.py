@@ -1,4 +1,4 @@
-"""The plan: every request once, prefixes shared where that pays, budgets kept, order ignored."""
+"""The plan: every request once, near the floor of the trie, budgets kept, order ignored."""
 
 from __future__ import annotations
 
@@ -10,35 +10,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.errors import ModelError
-from assay.core.model import Request
+from assay.core.model import Batch, Request
 from assay.models.plan import (
     CALL_COST,
     SLOTS_PER_TOKEN,
-    common_prefix,
     forwarded,
     plan_batches,
-    prefix_length,
     token_counts,
 )
+from assay.models.trie import trie_size
 
 tokens = st.lists(st.integers(0, 3), min_size=1, max_size=12).map(tuple)
 asked = st.lists(
     st.tuples(st.sampled_from(["a", "b", "c"]), tokens, st.none() | tokens), max_size=24
 )
+Rows = list[tuple[str, tuple[int, ...], tuple[int, ...] | None]]
 
 
-def _requests(rows: list[tuple[str, tuple[int, ...], tuple[int, ...] | None]]) -> list[Request]:
+def _requests(rows: Rows) -> list[Request]:
     return [Request(f"r{n:02d}", group, *ids) for n, (group, *ids) in enumerate(rows)]
 
 
 @given(asked, st.integers(1, 80), st.booleans(), st.integers(0, 8), st.randoms())
 @settings(max_examples=60, deadline=None)
 def test_every_request_is_planned_once_and_input_order_changes_nothing(
-    rows: list[tuple[str, tuple[int, ...], tuple[int, ...] | None]],
-    budget: int,
-    share: bool,
-    new: int,
-    chance: random.Random,
+    rows: Rows, budget: int, share: bool, new: int, chance: random.Random
 ) -> None:
     requests = _requests(rows)
     plan = plan_batches(requests, token_budget=budget, share=share, new_tokens=new)
@@ -49,40 +45,41 @@ def test_every_request_is_planned_once_and_input_order_changes_nothing(
     assert plan_batches(shuffled, token_budget=budget, share=share, new_tokens=new) == plan
 
 
-@given(asked, st.integers(1, 80), st.integers(0, 8))
+def _cost(batch: Batch, new: int) -> int:
+    """Return what the budget limits: tokens forwarded, and slots held while decoding."""
+    nodes = sum(trie_size([forwarded(r) for r in group]) for group in batch.groups)
+    if batch.kind == "score":
+        return nodes
+    count = len(batch.requests)
+    longest = max(len(forwarded(request)) for request in batch.requests)
+    return max(nodes + count * new, count * (longest + new) // SLOTS_PER_TOKEN)
+
+
+@given(asked, st.integers(1, 80), st.booleans(), st.integers(0, 8))
 @settings(max_examples=60, deadline=None)
 def test_no_batch_exceeds_the_budget_unless_it_is_one_request(
-    rows: list[tuple[str, tuple[int, ...], tuple[int, ...] | None]], budget: int, new: int
+    rows: Rows, budget: int, share: bool, new: int
 ) -> None:
-    for batch in plan_batches(_requests(rows), token_budget=budget, new_tokens=new):
-        if len(batch.requests) == 1:
-            continue
-        extra = new if batch.kind == "generate" else 0
-        prefix = max(prefix_length(group) for group in batch.groups)
-        suffix = max(
-            len(forwarded(request)) - prefix_length(group)
-            for group in batch.groups
-            for request in group
-        )
-        count = len(batch.requests)
-        heads = [forwarded(group[0])[: prefix_length(group)] for group in batch.groups]
-        common = common_prefix(heads)
-        stems = common + len(batch.groups) * (prefix - common)
-        assert stems + count * (suffix + extra) <= budget
-        assert count * (prefix + suffix + extra) < (budget + 1) * SLOTS_PER_TOKEN
+    plan = plan_batches(_requests(rows), token_budget=budget, share=share, new_tokens=new)
+    assert all(len(batch.requests) == 1 or _cost(batch, new) <= budget for batch in plan)
 
 
-@given(asked, st.integers(8, 200))
+@given(st.lists(tokens, min_size=1, max_size=7), st.integers(4, 40))
 @settings(max_examples=60, deadline=None)
-def test_a_group_shares_only_what_all_members_have_before_their_last_context_token(
-    rows: list[tuple[str, tuple[int, ...], tuple[int, ...] | None]], budget: int
+def test_the_cut_into_batches_is_the_cheapest(
+    sequences: list[tuple[int, ...]], budget: int
 ) -> None:
-    for batch in plan_batches(_requests(rows), token_budget=budget):
-        for group in batch.groups:
-            length = prefix_length(group)
-            assert len({request.group for request in group}) == 1
-            assert len({forwarded(request)[:length] for request in group}) == 1
-            assert all(length < len(request.context) for request in group)
+    requests = [Request(f"{n}", "x", sequence, (0,)) for n, sequence in enumerate(sequences)]
+    plan = plan_batches(requests, token_budget=budget)
+    cost = token_counts(requests, plan).planned + CALL_COST * len(plan)
+    ordered = sorted(sequences)
+    for joins in product([True, False], repeat=len(ordered) - 1):
+        cut = [[ordered[0]]]
+        for sequence, joined in zip(ordered[1:], joins, strict=True):
+            cut = [*cut[:-1], [*cut[-1], sequence]] if joined else [*cut, [sequence]]
+        sizes = [trie_size(part) for part in cut]
+        if all(size <= budget or len(part) == 1 for size, part in zip(sizes, cut, strict=True)):
+            assert cost <= sum(sizes) + CALL_COST * len(cut)
 
 
 def test_the_kinds_are_kept_apart() -> None:
@@ -90,68 +87,45 @@ def test_the_kinds_are_kept_apart() -> None:
     assert [batch.kind for batch in plan_batches(both, token_budget=99)] == ["generate", "score"]
 
 
-def test_a_named_group_is_cut_where_two_prefixes_save_more_than_one() -> None:
-    left = [Request(f"l{n}", "item", (0, *[1] * 30, n)) for n in range(3)]
-    right = [Request(f"r{n}", "item", (0, *[2] * 30, n)) for n in range(3)]
-    (batch,) = plan_batches(left + right, token_budget=999)
-    assert sorted(len(group) for group in batch.groups) == [3, 3]
-    assert token_counts(left + right, [batch]).planned == 1 + 2 * 30 + 6
+def test_one_batch_is_at_the_floor_whatever_the_groups_are_called() -> None:
+    header = tuple(range(30))
+    requests = [
+        Request(f"{item}{order}", str(item), (*header, 50 + item, *[item] * 9, order, 7))
+        for item in range(4)
+        for order in range(6)
+    ]
+    (batch,) = plan_batches(requests, token_budget=999)
+    counts = token_counts(requests, [batch])
+    assert (counts.naive, counts.floor) == (24 * 42, 30 + 4 * (10 + 6 * 2))
+    assert counts.planned == counts.floor
 
 
-def test_a_group_is_not_cut_where_its_stem_is_long() -> None:
-    stem = tuple(range(40))
-    pairs = [Request(f"{n}{m}", "item", (*stem, n, m)) for n in range(3) for m in range(2)]
-    other = Request("other", "other item", (99, 98))
-    (batch,) = plan_batches([*pairs, other], token_budget=999)
-    assert sorted(len(group) for group in batch.groups) == [1, 6]
+def test_labels_after_one_context_are_read_from_one_distribution() -> None:
+    labels = [Request(f"{n}", "x", (1, 2, 3), (n,)) for n in range(26)]
+    (batch,) = plan_batches(labels, token_budget=3)
+    assert len(batch.requests) == 26
+    assert token_counts(labels, [batch]).planned == 3
 
 
-def test_a_prefix_of_the_whole_shard_is_counted_once_and_does_not_hold_groups_together() -> None:
-    shots = tuple(range(40))
-    pairs = [Request(f"{n}{m}", "item", (*shots, n, m)) for n in range(3) for m in range(2)]
-    (batch,) = plan_batches(pairs, token_budget=999)
-    assert [len(group) for group in batch.groups] == [2, 2, 2]
-    assert token_counts(pairs, [batch]).planned == 40 + 3 + 6
+def test_batches_are_cut_between_items_rather_than_inside() -> None:
+    requests = [
+        Request(f"{item}{order}", str(item), (item, *range(20), order))
+        for item in range(6)
+        for order in range(100, 104)
+    ]
+    plan = plan_batches(requests, token_budget=60)
+    counts = token_counts(requests, plan)
+    assert counts.planned == counts.floor
+    assert [len(batch.requests) for batch in plan] == [8, 8, 8]
 
 
 def test_sharing_can_be_switched_off() -> None:
     stem = tuple(range(40))
     pairs = [Request(f"{n}", "item", (*stem, n)) for n in range(4)]
     plan = plan_batches(pairs, token_budget=999, share=False)
-    assert token_counts(pairs, plan).planned == token_counts(pairs, plan).naive == 4 * 41
-    shared = token_counts(pairs, plan_batches(pairs, token_budget=999))
-    assert (shared.naive, shared.planned, shared.padded) == (164, 44, 44)
-
-
-def test_a_group_larger_than_the_budget_is_split_and_still_shares() -> None:
-    stem = tuple(range(20))
-    many = [Request(f"{n:03d}", "item", (*stem, n, n, n)) for n in range(50)]
-    plan = plan_batches(many, token_budget=60)
-    assert len(plan) > 1
-    assert all(prefix_length(group) == 20 for batch in plan for group in batch.groups)
-
-
-def test_counts_include_padding() -> None:
-    pair = [Request("a", "x", (1, 2, 3, 4)), Request("b", "y", (1, 2))]
-    plan = plan_batches(pair, token_budget=99)
-    assert token_counts(pair, plan).padded == 8
-    assert token_counts(pair, plan).planned == 6
-
-
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=7), st.integers(30, 200))
-@settings(max_examples=40, deadline=None)
-def test_the_cut_into_batches_is_the_cheapest(lengths: list[int], budget: int) -> None:
-    requests = [Request(f"{n}", f"{n}", (n, *[7] * (k - 1))) for n, k in enumerate(lengths)]
-    plan = plan_batches(requests, token_budget=budget)
-    cost = token_counts(requests, plan).padded + 2 * CALL_COST * len(plan)
-    ordered = sorted(lengths, reverse=True)
-    for joins in product([True, False], repeat=len(lengths) - 1):
-        cut: list[list[int]] = [[ordered[0]]]
-        for length, joined in zip(ordered[1:], joins, strict=True):
-            cut = [*cut[:-1], [*cut[-1], length]] if joined else [*cut, [length]]
-        padded = [max(batch) * len(batch) for batch in cut]
-        if all(p <= budget or len(b) == 1 for p, b in zip(padded, cut, strict=True)):
-            assert cost <= sum(padded) + 2 * CALL_COST * len(cut)
+    counts = token_counts(pairs, plan)
+    assert (counts.naive, counts.planned, counts.floor) == (164, 164, 44)
+    assert token_counts(pairs, plan_batches(pairs, token_budget=999)).planned == 44
 
 
 @pytest.mark.parametrize(

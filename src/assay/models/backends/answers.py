@@ -31,12 +31,13 @@ def scored(requests: Sequence[Request], logits: torch.Tensor) -> list[Outcome]:
     picked = exact.gather(2, targets.to(exact.device)[:, :, None])[:, :, 0]
     table = (picked - exact.logsumexp(dim=2)).tolist()
     return [
-        _scored(request, row[width - len(request.continuation or ()) :])
+        score_of(request, row[width - len(request.continuation or ()) :])
         for request, row in zip(requests, table, strict=True)
     ]
 
 
-def _scored(request: Request, logprobs: list[float]) -> Outcome:
+def score_of(request: Request, logprobs: list[float]) -> Outcome:
+    """Return the outcome of a scored request; a score that is not finite is none."""
     if all(map(math.isfinite, logprobs)):
         return Outcome(request.id, "ok", logprobs=tuple(logprobs))
     return Outcome(request.id, "nonfinite", detail="a log-probability is not a finite number")

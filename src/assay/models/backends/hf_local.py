@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
 from assay.core.capability import Capability
 from assay.core.errors import ModelError
 from assay.core.model import Batch, Outcome, Request
 from assay.core.spec import DType, ModelSpec
-from assay.models.backends.answers import greedy, scored
+from assay.models.backends.answers import greedy
+from assay.models.backends.attention import choose_attention
 from assay.models.backends.loading import load_causal, pick_device
 from assay.models.backends.memory import is_out_of_memory, peak_bytes, release
+from assay.models.backends.packed import Packed, takes_tries
+from assay.models.backends.padded import Groups, Padded
 from assay.models.backends.rows import Rows
 from assay.models.files import max_length
-from assay.models.plan import common_prefix, forwarded, prefix_length
+from assay.models.padded import padded_counts
+from assay.models.plan import forwarded
 
-Groups = tuple[tuple[Request, ...], ...]
-#: (index of its group, tokens after the group's prefix, the request)
-_Member = tuple[int, tuple[int, ...], Request]
+_Run = Callable[[str, Groups, int], list[Outcome]]
 
 #: Most bytes of float32 logits held at once while scoring; more rows are scored in turns.
 LOGIT_BYTES = 512 << 20
@@ -41,7 +42,7 @@ class Stats:
     prompt_tokens : int
         Prompt tokens as one request at a time would forward them.
     forwarded_tokens : int
-        Prompt tokens forwarded, shared prefixes once, padding left out.
+        Prompt tokens run through the model, padding included.
     new_tokens : int
         Generated tokens.
     splits : int
@@ -77,8 +78,11 @@ class HFLocal:
         self._limit = limit
         self._device: torch.device = model.get_input_embeddings().weight.device
         self._end = _end_tokens(model)
-        self._vocabulary: int = model.config.get_text_config(decoder=True).vocab_size
-        self._window, self._branches = _cache_traits(model)
+        vocabulary: int = model.config.get_text_config(decoder=True).vocab_size
+        self._most_logits = max(1, LOGIT_BYTES // (2 * 4 * vocabulary))
+        self._sdpa = choose_attention(model)
+        self._padded = Padded(model)
+        self._tries: bool | None = None
 
     @classmethod
     def load(
@@ -139,7 +143,7 @@ class HFLocal:
             for group in batch.groups
             if (kept := tuple(r for r in group if not self._too_long(r, extra)))
         )
-        outcomes = self._guarded(batch.kind, fits, max_new_tokens) if fits else []
+        outcomes = self._answer(Batch(batch.kind, fits), extra) if fits else []
         outcomes += [_too_long(r, self._limit) for r in batch.requests if self._too_long(r, extra)]
         self.stats.peak_bytes = max(self.stats.peak_bytes, peak_bytes(self._device))
         by_id = {outcome.id: outcome for outcome in outcomes}
@@ -154,11 +158,35 @@ class HFLocal:
     def _too_long(self, request: Request, extra: int) -> bool:
         return self._limit is not None and request.length + extra > self._limit
 
-    def _guarded(self, kind: str, groups: Groups, limit: int) -> list[Outcome]:
+    def _answer(self, batch: Batch, extra: int) -> list[Outcome]:
+        """Run a batch as a trie if the model takes one, else as padded rows."""
+        if self._takes_tries():
+            outcomes = self._guarded(self._as_trie, batch.kind, batch.groups, extra)
+            if all(outcome.status != "nonfinite" for outcome in outcomes):
+                return outcomes
+            # Tokens of a trie share arithmetic, so that one NaN may reach another request's sum
+            # as 0 x NaN. Rows of their own tell which requests are really spoilt.
+        return [
+            outcome
+            for groups in self._padded.batches(batch, extra)
+            for outcome in self._guarded(self._as_rows, batch.kind, groups, extra)
+        ]
+
+    def _takes_tries(self) -> bool:
+        """Try the model once; while there is no memory even for that, the answer is no."""
+        if self._tries is None:
+            try:
+                self._tries = self._sdpa and self._padded.branches and takes_tries(self._model)
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+        return bool(self._tries)
+
+    def _guarded(self, run: _Run, kind: str, groups: Groups, extra: int) -> list[Outcome]:
         """Run `groups`; where memory runs out, run each half, down to one request."""
         detail = ""
         try:
-            return self._run(kind, groups, limit)
+            return run(kind, groups, extra)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -169,86 +197,49 @@ class HFLocal:
         if halves is None:
             return [Outcome(groups[0][0].id, "oom", detail=detail)]
         self.stats.splits += 1
-        return [outcome for half in halves for outcome in self._guarded(kind, half, limit)]
+        return [outcome for half in halves for outcome in self._guarded(run, kind, half, extra)]
 
     @torch.inference_mode()
-    def _run(self, kind: str, groups: Groups, limit: int) -> list[Outcome]:
-        answer = self._generate if kind == "generate" else self._score
-        extra = limit if kind == "generate" else 0
-        return [o for turn in self._turns(groups, extra) for o in answer(turn, limit)]
-
-    def _turns(self, groups: Groups, extra: int) -> list[Groups]:
-        """Return the groups as they can be computed together on this model."""
-        if not self._branches:  # recurrent state: every request alone, unpadded
-            return [((request,),) for group in groups for request in group]
-        if self._gap_too_wide(groups, extra):
-            return [tuple((request,) for group in groups for request in group)]
-        return [groups]
-
-    def _gap_too_wide(self, groups: Groups, extra: int) -> bool:
-        """Tell whether padding inside a row would push a token out of a sliding window.
-
-        The window is counted in slots; rows without a shared prefix have no gap inside.
-        """
-        if self._window is None or all(len(group) == 1 for group in groups):
-            return False
-        prefixes = [prefix_length(group) for group in groups]
-        suffix = max(
-            len(forwarded(request)) - prefix
-            for prefix, group in zip(prefixes, groups, strict=True)
-            for request in group
-        )
-        return max(prefixes) + suffix + extra > self._window
-
-    def _score(self, groups: Groups, _: int) -> list[Outcome]:
+    def _as_trie(self, kind: str, groups: Groups, limit: int) -> list[Outcome]:
         started = time.perf_counter()
-        rows, members = self._prefill(groups, reserve=0)
-        width = max(len(request.continuation or ()) for _, _, request in members)
-        turn = max(1, LOGIT_BYTES // (2 * 4 * width * self._vocabulary))
-        outcomes: list[Outcome] = []
-        for start in range(0, len(members), turn):
-            part = members[start : start + turn]
-            branched = rows.branch([group for group, _, _ in part])
-            logits = branched.predict([suffix for _, suffix, _ in part], logits=width)
-            outcomes += scored([request for _, _, request in part], logits)
-        self.stats.forward_s += time.perf_counter() - started
-        return outcomes
+        packed = Packed(self._model, groups)
+        if kind == "score":
+            outcomes = packed.scores(self._most_logits)
+            self._count(started, packed.requests, len(packed.trie))
+            return outcomes
+        logits = packed.logits()
+        rows = packed.rows(reserve=limit)
+        requests, nodes = packed.requests, len(packed.trie)
+        del packed  # its cache, of which the rows hold copies
+        self._count(started, requests, nodes)
+        return self._decode(rows, logits, requests, limit)
 
-    def _generate(self, groups: Groups, limit: int) -> list[Outcome]:
+    @torch.inference_mode()
+    def _as_rows(self, kind: str, groups: Groups, limit: int) -> list[Outcome]:
         started = time.perf_counter()
-        rows, members = self._prefill(groups, reserve=limit)
-        rows = rows.branch([group for group, _, _ in members], reserve=limit)
-        logits = rows.predict([suffix for _, suffix, _ in members], logits=1)
+        requests = [request for group in groups for request in group]
+        padded = padded_counts([Batch("score", groups)]).padded
+        if kind == "score":
+            outcomes = self._padded.scores(groups, self._most_logits)
+            self._count(started, requests, padded)
+            return outcomes
+        rows, logits = self._padded.prompts(groups, reserve=limit)
+        self._count(started, requests, padded)
+        return self._decode(rows, logits, requests, limit)
+
+    def _decode(
+        self, rows: Rows, logits: torch.Tensor, requests: Sequence[Request], limit: int
+    ) -> list[Outcome]:
         ready = time.perf_counter()
-        outcomes = greedy(
-            rows, logits, [request for _, _, request in members], limit=limit, end=self._end
-        )
-        self.stats.forward_s += ready - started
+        outcomes = greedy(rows, logits, requests, limit=limit, end=self._end)
         self.stats.decode_s += time.perf_counter() - ready
         self.stats.new_tokens += sum(len(outcome.token_ids) for outcome in outcomes)
         return outcomes
 
-    def _prefill(self, groups: Groups, *, reserve: int) -> tuple[Rows, list[_Member]]:
-        """Run every shared prefix once; return a row a group, and what is left of each request."""
-        heads = [forwarded(group[0])[: prefix_length(group)] for group in groups]
-        common = common_prefix(heads)
-        if self._branches:
-            rows = Rows(self._model, 1, reserve=reserve)
-            rows.extend([heads[0][:common]])
-            rows = rows.branch([0] * len(groups), reserve=reserve)
-        else:
-            own = DynamicCache(config=self._model.config)
-            rows = Rows(self._model, len(groups), cache=own)
-        rows.extend([head[common:] for head in heads])
-        members = [
-            (index, forwarded(request)[len(heads[index]) :], request)
-            for index, group in enumerate(groups)
-            for request in group
-        ]
-        self.stats.prompt_tokens += sum(len(forwarded(request)) for _, _, request in members)
-        self.stats.forwarded_tokens += common + sum(len(head) - common for head in heads)
-        self.stats.forwarded_tokens += sum(len(suffix) for _, suffix, _ in members)
-        return rows, members
+    def _count(self, started: float, requests: Sequence[Request], tokens: int) -> None:
+        self.stats.forward_s += time.perf_counter() - started
+        self.stats.prompt_tokens += sum(len(forwarded(request)) for request in requests)
+        self.stats.forwarded_tokens += tokens
 
 
 def _too_long(request: Request, limit: int | None) -> Outcome:
@@ -276,11 +267,3 @@ def _end_tokens(model: Any) -> frozenset[int]:
         if ids is not None
         for token in (ids if isinstance(ids, list | tuple) else [ids])
     )
-
-
-def _cache_traits(model: Any) -> tuple[int | None, bool]:
-    """Return the narrowest sliding window, and whether the cache holds one slot a token."""
-    layers = DynamicCache(config=model.config).layers
-    branches = all(type(layer) in (DynamicLayer, DynamicSlidingWindowLayer) for layer in layers)
-    windows = [x.sliding_window for x in layers if isinstance(x, DynamicSlidingWindowLayer)]
-    return min(windows, default=None), branches

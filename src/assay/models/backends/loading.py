@@ -12,7 +12,7 @@ from transformers.utils.logging import disable_progress_bar
 
 from assay.core.errors import ModelError
 from assay.core.spec import DType, ModelSpec
-from assay.models.backends.attention import GROUPED
+from assay.models.backends.attention import choose_attention
 from assay.models.backends.emulated import emulate_bfloat16, has_bfloat16
 from assay.models.files import weight_files
 
@@ -91,22 +91,13 @@ def load_causal(folder: Path, spec: ModelSpec, *, dtype: DType, device: torch.de
     model = AutoModelForCausalLM.from_pretrained(folder, **options).eval()
     if device.type != "cuda":
         model = model.to(device)
-    _choose_attention(model, device)
+    choose_attention(model)
     head = model.get_output_embeddings()
     if dtype != "float32" and type(head) is torch.nn.Linear:
         model.set_output_embeddings(Float32Head(head))
     if dtype == "bfloat16" and not has_bfloat16(device):
         emulate_bfloat16(model)
     return model
-
-
-def _choose_attention(model: Any, device: torch.device) -> None:
-    config = model.config.get_text_config(decoder=True)
-    if getattr(config, "attn_logit_softcapping", None) is not None:
-        # The sdpa path leaves the soft cap out without a word, which changes the scores.
-        model.set_attn_implementation("eager")
-    elif device.type == "cpu" and model.config._attn_implementation == "sdpa":
-        model.set_attn_implementation(GROUPED)
 
 
 def _quantisation(folder: Path, spec: ModelSpec, dtype: DType, device: torch.device) -> Any:

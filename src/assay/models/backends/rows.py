@@ -52,6 +52,18 @@ class ReservedLayer(DynamicLayer):  # type: ignore[misc]  # transformers has no 
         chosen.values = chosen._value_room[:, :, :held]
         return chosen
 
+    def paths(self, slots: torch.Tensor, reserve: int) -> ReservedLayer:
+        """Return a new layer whose rows hold the `slots` (rows, held) of this one's single row."""
+        chosen = ReservedLayer(reserve)
+        chosen.lazy_initialization(self.keys, self.values)
+        held = slots.shape[1]
+        flat = slots.reshape(-1).to(self.keys.device)
+        chosen._key_room = _laid_out(self.keys, flat, held, reserve)
+        chosen._value_room = _laid_out(self.values, flat, held, reserve)
+        chosen.keys = chosen._key_room[:, :, :held]
+        chosen.values = chosen._value_room[:, :, :held]
+        return chosen
+
     def _with_room(
         self, room: torch.Tensor | None, held: int, states: torch.Tensor
     ) -> torch.Tensor:
@@ -71,6 +83,15 @@ def _grown(states: torch.Tensor, indices: torch.Tensor, capacity: int) -> torch.
     _, heads, held, size = states.shape
     room = states.new_empty(len(indices), heads, capacity, size)
     room[:, :, :held] = states[indices]
+    return room
+
+
+def _laid_out(states: torch.Tensor, flat: torch.Tensor, held: int, reserve: int) -> torch.Tensor:
+    """Copy slots of (1, heads, all, size), `held` a row, to the front of a roomier buffer."""
+    _, heads, _, size = states.shape
+    chosen = states[0].index_select(1, flat).view(heads, -1, held, size).transpose(0, 1)
+    room = states.new_empty(len(chosen), heads, held + reserve, size)
+    room[:, :, :held] = chosen
     return room
 
 
@@ -99,6 +120,25 @@ class Rows:
         self._cache = _reserved(model, reserve) if cache is None else cache
         self._mask = torch.zeros(count, 0, dtype=torch.long, device=self._device)
         self._next = torch.zeros(count, dtype=torch.long, device=self._device)
+
+    @classmethod
+    def gathered(
+        cls, model: Any, cache: DynamicCache, paths: Sequence[Tokens], *, reserve: int
+    ) -> Rows:
+        """Return rows that hold the slots `paths` of a cache of one row, left-padded.
+
+        A row is filled up with its own first slot, which is masked: a number that is none cannot
+        come in from another row.
+        """
+        width = max(map(len, paths))
+        slots = torch.tensor([[path[0]] * (width - len(path)) + list(path) for path in paths])
+        chosen = DynamicCache()
+        chosen.layers = [layer.paths(slots, reserve) for layer in cache.layers]
+        rows = cls(model, len(paths), cache=chosen)
+        lengths = torch.tensor([len(path) for path in paths], device=rows._device)
+        rows._mask = (torch.arange(width, 0, -1, device=rows._device) <= lengths[:, None]).long()
+        rows._next = lengths
+        return rows
 
     def __len__(self) -> int:
         return len(self._next)
