@@ -53,6 +53,9 @@ class Request:
     words : Words or None
         The request to a backend that takes no tokens; `context` and `continuation` say nothing
         then.
+    again : bool
+        Asked a second time, to see whether the answer is the same: never in one batch with the
+        first, where one computation would answer both.
     """
 
     id: str
@@ -60,6 +63,7 @@ class Request:
     context: tuple[int, ...]
     continuation: tuple[int, ...] | None = None
     words: Words | None = None
+    again: bool = False
 
     @property
     def length(self) -> int:

@@ -114,7 +114,15 @@ class Questioner:
             configuration=configuration,
             posed=posed,
             prompt=rendered.text,
-            requests=(Request(key, group, tuple(rendered.token_ids), words=rendered.words),),
+            requests=(
+                Request(
+                    key,
+                    group,
+                    tuple(rendered.token_ids),
+                    words=rendered.words,
+                    again=configuration.again,
+                ),
+            ),
             prompt_tokens=None if rendered.words else len(rendered.token_ids),
             thinking=rendered.thinking,
         )
@@ -182,6 +190,7 @@ def _scoring(question: Question, pairs: Sequence[Pair], groups: Sequence[str]) -
             tuple(pair.context_ids),
             tuple(pair.continuation_ids),
             pair.words,
+            question.configuration.again,
         )
         for n, (pair, group) in enumerate(zip(pairs, groups, strict=True))
     )

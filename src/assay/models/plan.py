@@ -12,13 +12,16 @@ batches.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal
 
 from assay.core.errors import ModelError
 from assay.core.model import Batch, Request
 from assay.models.trie import Tokens, common_length, trie_size
+
+Kind = Literal["generate", "score"]
 
 #: Cached positions that weigh as much as one forwarded token when a batch is filled. A generation
 #: forwards few tokens beside its shared prefix, but decodes over a copy of the whole prompt.
@@ -87,14 +90,23 @@ def plan_batches(
     """
     check_requests(requests)
     batches: list[Batch] = []
-    for kind in ("generate", "score"):
-        asked = [r for r in requests if (r.continuation is None) == (kind == "generate")]
+    for kind, asked in passes(requests):
         asked.sort(key=lambda request: (forwarded(request), request.id))
         extra = new_tokens if kind == "generate" else 0
         for start, stop in _cut(asked, token_budget, extra, kind == "generate", share):
             part = tuple(asked[start:stop])
             batches.append(Batch(kind, (part,) if share else tuple((r,) for r in part)))
     return batches
+
+
+def passes(requests: Sequence[Request]) -> Iterator[tuple[Kind, list[Request]]]:
+    """Yield what may share batches: one kind of request, and not what is asked again."""
+    kinds: tuple[Kind, ...] = ("generate", "score")
+    for again in (False, True):
+        for kind in kinds:
+            generates = kind == "generate"
+            asked = [r for r in requests if (r.continuation is None) == generates]
+            yield kind, [r for r in asked if r.again == again]
 
 
 def token_counts(requests: Sequence[Request], batches: Sequence[Batch]) -> TokenCounts:

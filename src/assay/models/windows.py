@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.core.model import Batch, Request
-from assay.models.plan import check_requests, forwarded
+from assay.models.plan import check_requests, forwarded, passes
 
 
 def plan_windows(
@@ -47,8 +47,7 @@ def plan_windows(
     """
     check_requests(requests)
     windows: list[Batch] = []
-    for kind in ("generate", "score"):
-        asked = [r for r in requests if (r.continuation is None) == (kind == "generate")]
+    for kind, asked in passes(requests):
         extra = new_tokens if kind == "generate" else 0
         ordered = sorted(asked, key=lambda r: (forwarded(r), r.continuation or (), r.id))
         windows += [

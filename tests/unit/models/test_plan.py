@@ -140,3 +140,13 @@ def test_sharing_can_be_switched_off() -> None:
 def test_what_cannot_be_asked_is_refused_by_id(wrong: list[Request]) -> None:
     with pytest.raises(ModelError, match=r"^a: "):
         plan_batches(wrong, token_budget=99)
+
+
+def test_what_is_asked_again_is_computed_again() -> None:
+    first = [Request(f"a{n}", "g", (1, 2, n)) for n in range(3)]
+    second = [Request(f"b{n}", "g", (1, 2, n), again=True) for n in range(3)]
+    batches = plan_batches([*first, *second], token_budget=64, new_tokens=2)
+    assert [[r.id for r in batch.requests] for batch in batches] == [
+        ["a0", "a1", "a2"],
+        ["b0", "b1", "b2"],
+    ]
