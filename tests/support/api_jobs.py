@@ -33,11 +33,10 @@ def items(count: int) -> list[Item]:
 
 
 def api_job(url: str, count: int, *, grid: dict[str, Any] = TINY_GRID, **changes: Any) -> Job:
-    """Return a job for the server at `url`; `changes` are fields of its access or its source."""
-    access = {"timeout_s": 1.0, "attempts": 6, "concurrency": 8}
-    access |= {name: changes.pop(name) for name in [*changes] if name != "extra"}
+    """Return a job for the server at `url`; `changes` are fields of its access."""
+    access = {"timeout_s": 1.0, "attempts": 6, "concurrency": 8} | changes
     source = ApiPin.model_validate_json(
-        json.dumps({"base_url": url, "model": "words-1", "access": access, **changes})
+        json.dumps({"base_url": url, "model": "words-1", "access": access})
     )
     return Job(
         spec=ModelSpec(key="served", family="words", source=source, licence="none"),

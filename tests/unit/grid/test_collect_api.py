@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,8 @@ def test_log_probabilities_that_do_not_prove_right_are_refused_before_an_item_is
 ) -> None:
     with serving(Server(answers)) as server:
         with pytest.raises(CapabilityError, match=because) as caught:
-            run(api_job(server.url, 2, attempts=2), tmp_path)
+            run(api_job(server.url, 2), tmp_path)
+        assert server.number <= 2, "what is never given is not asked for again"
         assert "api where the server's echo proves right" in str(caught.value)
         assert "plus" not in canonical_json([body for _, body in server.asked])
         # Without likelihood configurations there is nothing to prove.
@@ -240,6 +242,46 @@ def test_tokens_and_cost_are_recorded(tmp_path: Path) -> None:
     assert usage["served"] == ("words-1 fp1",)
     assert manifest.provenance["thinking"] == "unseen"
     assert manifest.provenance["tokens"] == {}
+
+
+def test_what_is_sent_is_what_the_entry_says(tmp_path: Path) -> None:
+    with serving(Server(Counting())) as server:
+        job = api_job(server.url, 1, grid=GENERATION)
+        assert job.spec.served is not None
+        extra = {"reasoning_effort": "none", "seed": 7}
+        changes = {"extra": extra, "limit_field": "max_completion_tokens"}
+        source = job.spec.served.model_copy(update=changes)
+        flags = {"source": source, "template_arguments": {"enable_thinking": False}}
+        run(replace(job, spec=job.spec.model_copy(update=flags)), tmp_path)
+    (question,) = {record.question for record in records(tmp_path)}
+    assert len(server.asked) == 4
+    for path, body in server.asked:
+        (turn,) = body.pop("messages")
+        assert turn["role"] == "user"
+        assert turn["content"].startswith(f"Question: {question}\n")
+        assert (path, body) == (
+            "chat/completions",
+            {
+                "model": "words-1",
+                "max_completion_tokens": 4,
+                "temperature": 0,
+                "stream": False,
+                "chat_template_kwargs": {"enable_thinking": False},
+                **extra,
+            },
+        )
+
+
+def test_a_base_model_continues_plain_text(tmp_path: Path) -> None:
+    with serving(Server(Counting())) as server:
+        job = api_job(server.url, 1, grid=GENERATION)
+        run(replace(job, spec=job.spec.model_copy(update={"chat": "plain"})), tmp_path)
+    (record,) = records(tmp_path)
+    prompts = read_shard(tmp_path).prompts()
+    sent = {body["prompt"]: path for path, body in server.asked}
+    assert set(sent.values()) == {"completions"}
+    assert set(sent) == {prompts[record.item_id, key] for key in record.observations}
+    assert all(o.text and o.text.startswith(" ") for o in record.observations.values())
 
 
 def test_the_same_words_are_asked_once_for_each_observation(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from email.utils import formatdate
 from pathlib import Path
@@ -15,6 +16,7 @@ from assay.core.errors import ConfigError, ModelError
 from assay.core.pins import ApiPin
 from assay.core.spec import ModelSpec
 from assay.core.validation import validated
+from assay.grid.job import load_backend
 from assay.models.backends import api_client
 from assay.models.backends.api import ApiModel
 from assay.models.backends.api_client import Client, Unanswered
@@ -172,6 +174,16 @@ def test_a_credit_that_is_used_up_is_no_passing_failure(tmp_path: Path) -> None:
     failure = client._failure(429, api_client.httpx2.Headers({}), text)
     assert isinstance(failure, ModelError)
     assert "You exceeded your quota" in str(failure)
+
+
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("assay.models.backends.api")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    spec = validated(ModelSpec, entry(), where="").model_dump(mode="json")
+    parameters = json.dumps({"model": spec})
+    with pytest.raises(ModelError, match=r"needs the package httpx2.*assay\[api\]"):
+        load_backend(parameters, None, out=tmp_path, device="cpu", threads=1, gpus=None)
 
 
 def test_nobody_listening_is_a_clear_failure(tmp_path: Path) -> None:

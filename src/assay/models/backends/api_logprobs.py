@@ -8,7 +8,7 @@ ranking out of noise.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from assay.core.model import Outcome
@@ -47,16 +47,31 @@ def probe(client: Client) -> str | None:
     fault = "its tokens could not be told apart well enough to prove their log-probabilities"
     for opener in OPENERS:
         try:
-            made = client.ask(None, "completions", _body(client.pin, opener, NEW_TOKENS), _made)
+            made = _tried(client, _body(client.pin, opener, NEW_TOKENS), _made)
             text = opener + "".join(made.texts)
-            echoed = client.ask(None, "completions", echo_body(client.pin, text), read_echo)
-        except Unanswered as error:
+            echoed = _tried(client, echo_body(client.pin, text), read_echo)
+        except (Unanswered, Malformed) as error:
             return f"the server gives none with its completions ({error})"
         verdict = _verdict(made, echoed)
         if verdict is not None:
             return verdict or None
         fault = "the tokens that it generates are not those that it reads"
     return fault
+
+
+def _tried(client: Client, body: dict[str, Any], read: Callable[[Any], Tokens]) -> Tokens:
+    """Ask once for what the server may never give: a reply without it is not asked for again."""
+
+    def tried(reply: Any) -> Tokens | Malformed:
+        try:
+            return read(reply)
+        except Malformed as error:
+            return error
+
+    answer = client.ask(None, "completions", body, tried)
+    if isinstance(answer, Malformed):
+        raise answer
+    return answer
 
 
 def _made(reply: Any) -> Tokens:
