@@ -128,8 +128,11 @@ def export(
     layout: Annotated[
         Literal["released", "every_eval_ever", "lm_eval"], typer.Argument(help="whose layout")
     ],
-    sources: Annotated[list[Path], typer.Argument(help="shards, or folders with shards below")],
-    out: Annotated[Path, typer.Option(help="folder to write to")],
+    out: Annotated[Path, typer.Option(help="folder to write to, new or empty")],
+    sources: Annotated[
+        list[Path] | None, typer.Argument(help="folders with shards; by default the study's own")
+    ] = None,
+    configfile: ConfigFiles = _DEFAULT,
     extractor: Annotated[str, typer.Option(help="who reads the generated texts")] = "standard",
     allow_missing: Annotated[bool, typer.Option(help="export incomplete data")] = False,
 ) -> None:
@@ -137,6 +140,8 @@ def export(
     from assay.cli.export import export_shards
 
     with _clear_errors():
+        if sources is None:
+            sources = [plan.folder for plan in load_study(*_files(configfile)).present]
         paths = export_shards(
             layout, sources, out, extractor=extractor, allow_missing=allow_missing
         )

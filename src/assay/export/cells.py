@@ -138,8 +138,8 @@ def read_cells(
     Raises
     ------
     AnalysisError
-        If there are no shards, they cannot be compared, something is missing and may not be, or
-        there is no such extractor.
+        If a folder holds no shard, shards cannot be compared, something is missing and may not
+        be, or there is no such extractor.
     RecordError
         If a shard is torn, altered or incomplete.
     """
@@ -147,11 +147,22 @@ def read_cells(
         raise AnalysisError(
             f"there is no extractor {extractor!r}.", fix=f"use one of {', '.join(EXTRACTORS)}."
         )
-    found = sorted({path.parent for folder in folders for path in folder.rglob("manifest.json")})
-    shards = [folder for folder in found if (folder / "records.jsonl").is_file()]
+    shards = sorted({shard for folder in folders for shard in _below(folder, allow_missing)})
     if not shards:
         where = ", ".join(map(str, folders))
         raise AnalysisError("there are no shards here.", where=where, fix="name results/records.")
     load(shards, allow_missing=allow_missing)
     cells = [Cell(read_shard(folder), extractor) for folder in shards]
     return sorted(cells, key=lambda cell: (cell.manifest.model, cell.manifest.benchmark))
+
+
+def _below(folder: Path, allow_missing: bool) -> list[Path]:
+    manifests = folder.rglob("manifest.json")
+    found = [path.parent for path in manifests if path.with_name("records.jsonl").is_file()]
+    if not found and not allow_missing:
+        raise AnalysisError(
+            "there is no finished shard here.",
+            where=folder,
+            fix="collect it first, or allow missing data to export the rest.",
+        )
+    return found

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from assay.cli.main import app
+from assay.config import load_study
 from support.twin import write_twin
 
 runner = CliRunner()
@@ -49,3 +50,22 @@ def test_nothing_is_overwritten(shards: Path, tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "already holds something" in done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
+
+
+def test_a_study_is_exported_without_naming_its_shards(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shards lie where the study says; a run of other settings beside them is left alone."""
+    (tmp_path / "config").symlink_to(project / "config")
+    monkeypatch.chdir(tmp_path)
+    study = ["--configfile", "config/smoke.yaml", "--out", "out"]
+    (plan,) = load_study(Path("config/config.yaml"), Path("config/smoke.yaml")).shards.values()
+    done = runner.invoke(app, ["export", "released", *study])
+    assert f"{plan.folder}: there is no finished shard here" in done.stderr
+    for number, run in enumerate((plan.folder, plan.folder.with_name("another"))):
+        (made,) = write_twin(tmp_path / str(number), models=1, benchmarks=("arc",), seed=number)
+        run.parent.mkdir(parents=True, exist_ok=True)
+        made.rename(run)
+    done = runner.invoke(app, ["export", "released", *study])
+    assert done.exit_code == 0, done.stderr
+    assert [path.name for path in Path("out/records").iterdir()] == ["arc__twin-01.jsonl"]

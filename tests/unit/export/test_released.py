@@ -102,8 +102,12 @@ def test_what_cannot_be_exported_is_refused(odd: Path, tmp_path: Path) -> None:
         read_cells([odd])
     with pytest.raises(AnalysisError, match="no extractor 'best'.*standard"):
         read_cells([odd], extractor="best")
+    nowhere = tmp_path / "odd" / "nowhere"
+    with pytest.raises(AnalysisError, match="nowhere: there is no finished shard here"):
+        read_cells([odd / "first", nowhere])
+    assert len(read_cells([odd / "first", nowhere], allow_missing=True)) == 1
     with pytest.raises(AnalysisError, match="there are no shards here"):
-        read_cells([tmp_path / "odd" / "nowhere"])
+        read_cells([nowhere], allow_missing=True)
 
 
 def test_a_name_that_cannot_be_taken_apart_is_refused(
