@@ -23,7 +23,6 @@ from assay.grid.configuration import Grid
 from assay.grid.job import Job
 from assay.grid.progress import Progress
 from assay.grid.questions import Question, Questioner, requests_of
-from assay.models.plan import token_counts
 from assay.models.render import Renderer
 from assay.records.journal import Journal, WriterLock
 from assay.records.manifest import Manifest
@@ -196,7 +195,7 @@ def _assemble(
     entries = {q.key: journal.get(q.key) or tally.failed.get(q.key) for q in questions}
     records = [_record(job, item, asked, entries) for item, asked in _by_item(questions)]
     prompts = [Prompt(q.item.item_id, q.configuration.key, q.prompt) for q in questions if q.posed]
-    counts = token_counts(requests_of(questions), batches)
+    counts = job.token_counts(requests_of(questions), batches)
     leaks = sum(o.status == "thinking_leak" for r in records for o in r.observations.values())
     thinking = {q.thinking for q in questions if q.thinking}
     facts = dict(job.facts)

@@ -15,8 +15,8 @@ from assay.core.model import Batch, Model, Request
 from assay.core.pins import portable
 from assay.core.spec import ModelSpec
 from assay.grid.configuration import Grid
-from assay.models.plan import plan_batches
-from assay.models.windows import plan_windows
+from assay.models.plan import TokenCounts, plan_batches, token_counts
+from assay.models.windows import plan_windows, window_counts
 
 #: The distributions whose version is part of what a backend is; of alternatives, one is enough.
 _ENGINES: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -62,13 +62,14 @@ class Job:
 
     def plan(self, requests: Sequence[Request]) -> list[Batch]:
         """Return the batches in which the backend is asked: a pure function of the shard."""
+        plan = plan_windows if self.backend == "vllm_offline" else plan_batches
+        return plan(requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens)
+
+    def token_counts(self, requests: Sequence[Request], batches: Sequence[Batch]) -> TokenCounts:
+        """Count the prompt tokens of `requests` as they are asked in `batches`."""
         if self.backend == "vllm_offline":
-            return plan_windows(
-                requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens
-            )
-        return plan_batches(
-            requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens
-        )
+            return window_counts(requests)
+        return token_counts(requests, batches)
 
 
 def backend_version(backend: str, engine: Mapping[str, Any] | None = None) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.core.model import Batch, Request
-from assay.models.plan import check_requests, forwarded
+from assay.models.plan import TokenCounts, check_requests, forwarded
 
 
 def plan_windows(
@@ -56,6 +56,15 @@ def plan_windows(
             for window in _cut(ordered, token_budget, extra)
         ]
     return windows
+
+
+def window_counts(requests: Sequence[Request]) -> TokenCounts:
+    """Count the prompt tokens of a shard that an engine is handed.
+
+    The plan shares and pads nothing; what the engine then forwards, it says itself.
+    """
+    naive = sum(len(forwarded(request)) for request in requests)
+    return TokenCounts(naive, naive, naive)
 
 
 def _cut(ordered: Sequence[Request], budget: int, extra: int) -> list[list[Request]]:

@@ -12,6 +12,7 @@ from assay.core.model import Request
 from assay.grid import job as module
 from assay.grid.configuration import Grid
 from assay.grid.job import Job, backend_version, load_backend
+from assay.models.plan import TokenCounts
 from support.workspace import TINY_GRID
 
 
@@ -49,7 +50,7 @@ def test_a_backend_that_is_not_installed_says_how(installed: Any) -> None:
         backend_version("hf_local")
 
 
-def planned(backend: str) -> list[int]:
+def planned(backend: str) -> tuple[list[int], TokenCounts]:
     job = Job(
         spec=None,  # type: ignore[arg-type]  # the plan does not look at the model
         benchmark="b",
@@ -62,12 +63,17 @@ def planned(backend: str) -> list[int]:
         backend=backend,
     )
     requests = [Request(f"{n}", f"{n}", (n,) * (5 + 9 * (n % 7))) for n in range(40)]
-    return [len(batch.requests) for batch in job.plan(requests)]
+    batches = job.plan(requests)
+    return [len(batch.requests) for batch in batches], job.token_counts(requests, batches)
 
 
 def test_an_engine_gets_whole_windows_and_hf_local_padded_batches() -> None:
-    assert planned("vllm_offline") == [40]
-    assert len(planned("hf_local")) > 1
+    windows, counts = planned("vllm_offline")
+    assert windows == [40]
+    assert counts.padded == counts.planned == counts.naive
+    batches, counts = planned("hf_local")
+    assert len(batches) > 1
+    assert counts.padded > counts.naive
 
 
 def test_too_few_gpus_are_refused_before_anything_is_loaded() -> None:
