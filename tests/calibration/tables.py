@@ -24,7 +24,7 @@ it. Where a rule has no cell, it does not apply to these data.
 """
 
 
-def page(measured: Mapping[sim.Path, Measured], runs: int) -> str:
+def page(measured: Sequence[tuple[sim.Path, Measured]], runs: int) -> str:
     """Return the whole page."""
     head = _HEAD.format(
         runs=runs,
@@ -32,7 +32,7 @@ def page(measured: Mapping[sim.Path, Measured], runs: int) -> str:
         slow=sim.too_many(sim.SLOW, 0.05),
         fast=sim.too_many(sim.FAST, 0.05),
     )
-    return "\n".join([head, *(_section(path, rows) for path, rows in measured.items())])
+    return "\n".join([head, *(_section(path, rows) for path, rows in measured)])
 
 
 def _section(path: sim.Path, rows: Measured) -> str:

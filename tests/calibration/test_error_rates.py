@@ -7,6 +7,7 @@ import pytest
 from support import simulation as sim
 
 from .paths import PATHS
+from .tables import page
 
 CASES = [
     pytest.param(path, scenario, id=f"{path.name}-{scenario.setting}-n={scenario.n}")
@@ -31,6 +32,18 @@ def test_every_path_has_nulls_and_power(path: sim.Path) -> None:
     assert floored
     assert any(scenario.null for scenario in path.scenarios)
     assert any(rule.naive for rule in path.rules)
+
+
+def test_the_page_shows_every_path_and_marks_what_is_broken() -> None:
+    def rates(path: sim.Path, scenario: sim.Scenario) -> dict[str, sim.Rate]:
+        return {rule.name: sim.Rate(30, 300, 0.05, scenario.null) for rule in path.rules}
+
+    measured = [(path, [(s, rates(path, s)) for s in path.scenarios]) for path in PATHS]
+    text = page(measured, 300)
+    assert all(f"## {path.name}" in text for path in PATHS)
+    assert text.count("**10 % [") == sum(
+        len(path.rules) * sum(s.null for s in path.scenarios) for path in PATHS
+    )
 
 
 def test_thresholds_are_those_of_the_specification() -> None:

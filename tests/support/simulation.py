@@ -7,7 +7,6 @@ not be credibly above alpha) or states the power that a rule must reach.
 
 from __future__ import annotations
 
-import gc
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -155,8 +154,6 @@ def measure(path: Path, scenario: Scenario, runs: int) -> dict[str, Rate]:
     key = crc32(f"{path.name}|{scenario.setting}|{scenario.n}|{scenario.null}".encode())
     rng = np.random.default_rng(key)
     hits: dict[str, float] = {}
-    # statsmodels collects garbage at every Holm correction: what lives already need not be searched.
-    gc.freeze()
     for start in range(0, runs, _BLOCK):
         block = min(_BLOCK, runs - start)
         with warnings.catch_warnings():

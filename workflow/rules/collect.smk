@@ -26,10 +26,11 @@ rule collect:
         spec=lambda w: plan(w).parameters,
         code=code("collect.py"),
         device=STUDY.config.runtime.device,
+        missing=KEEP_MISSING,
     message:
         "Asking {wildcards.model} the items of {wildcards.benchmark} (run {wildcards.run})"
     shell:
         "python {input.script} --snapshot {params.snapshot:q} --verify {input.snapshot:q}"
         " --model {input.model:q} --out {params.folder:q} --device {params.device}"
-        " --threads {threads} --gpus {resources.gpu} {KEEP_MISSING}"
+        " --threads {threads} --gpus {resources.gpu} {params.missing}"
         " --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"

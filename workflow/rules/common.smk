@@ -19,7 +19,6 @@ def _study():
 STUDY = _study()
 S = str(STUDY.folder)
 OFFLINE = "--offline" if STUDY.config.offline else ""
-# No parameter of the rule: finished shards are not entered again for it.
 KEEP_MISSING = "--keep-missing" if STUDY.config.runtime.keep_missing else ""
 
 

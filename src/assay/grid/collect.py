@@ -192,7 +192,7 @@ def _assemble(
     tally: _Tally,
     statistics: Mapping[str, Any],
 ) -> Manifest:
-    entries = {q.key: journal.get(q.key) or tally.failed.get(q.key) for q in questions}
+    entries = tally.failed | {q.key: journal.get(q.key) for q in questions if q.key in journal}
     records = [_record(job, item, asked, entries) for item, asked in _by_item(questions)]
     prompts = [Prompt(q.item.item_id, q.configuration.key, q.prompt) for q in questions if q.posed]
     counts = job.token_counts(requests_of(questions), batches)
@@ -250,7 +250,7 @@ def _record(
     job: Job,
     item: Item,
     questions: Sequence[Question],
-    entries: Mapping[str, Mapping[str, Any] | None],
+    entries: Mapping[str, Mapping[str, Any]],
 ) -> Record:
     return Record(
         benchmark=job.benchmark,
@@ -265,8 +265,5 @@ def _record(
         cluster=item.cluster,
         locked=item.locked,
         flags=tuple(item.flags),
-        observations={
-            q.configuration.key: observation(q, entries[q.key] if q.requests else None)
-            for q in questions
-        },
+        observations={q.configuration.key: observation(q, entries.get(q.key)) for q in questions},
     )
