@@ -41,6 +41,7 @@ def job(spec: ModelSpec, grid: dict[str, Any], items: Sequence[Item] = ITEMS) ->
         token_budget=1024,
         origin={},
         facts={"snapshot_sha256": "0" * 64, "provenance": {}},
+        backend="api" if spec.served else "hf_local",
     )
 
 

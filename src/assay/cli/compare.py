@@ -21,11 +21,17 @@ def comparison_lines(found: Comparison, *, shown: int = 20) -> list[str]:
     ]
     if len(found.disagreements) > shown:
         lines.append(f"… and {len(found.disagreements) - shown} more.")
-    if found.equal:
-        lines.append("Equal within the bound.")
-    else:
-        lines.append(f"Not equal: {len(found.unexplained)} disagreements beyond the bound.")
+    lines.append(_verdict(found))
     return lines
+
+
+def _verdict(found: Comparison) -> str:
+    reasons = []
+    if found.largest > found.bound:
+        reasons.append("scores differ by more than the bound")
+    if found.unexplained:
+        reasons.append(f"{len(found.unexplained)} disagreements are more than arithmetic")
+    return f"Not equal: {'; '.join(reasons)}." if reasons else "Equal within the bound."
 
 
 def _line(d: Disagreement) -> str:

@@ -23,7 +23,6 @@ from assay.grid.consumers import needed
 from assay.grid.job import Job
 from assay.grid.progress import Progress
 from assay.grid.questions import Question, Questioner, requests_of
-from assay.models.plan import token_counts
 from assay.models.words import Prompter
 from assay.records.journal import Journal, WriterLock
 from assay.records.manifest import Manifest
@@ -102,7 +101,7 @@ def collect(
 
 def _tokens(job: Job, questions: Sequence[Question], batches: Sequence[Batch]) -> dict[str, int]:
     """Return the prompt tokens of three ways to ask; none where a server tokenises."""
-    return {} if job.spec.served else asdict(token_counts(requests_of(questions), batches))
+    return {} if job.spec.served else asdict(job.token_counts(requests_of(questions), batches))
 
 
 def _pending(

@@ -17,9 +17,9 @@ from assay.core.spec import ModelSpec
 from assay.grid.configuration import Grid
 from assay.grid.consumers import needed
 from assay.lease import hold_gpus
-from assay.models.plan import plan_batches
+from assay.models.plan import TokenCounts, plan_batches, token_counts
 from assay.models.render import Renderer
-from assay.models.windows import plan_windows
+from assay.models.windows import plan_windows, window_counts
 from assay.models.words import Prompter, WordRenderer, plan_words
 
 #: The distributions whose version is part of what a backend is; of alternatives, one is enough. A
@@ -78,6 +78,12 @@ class Job:
             return plan_words(requests)
         plan = plan_windows if self.backend == "vllm_offline" else plan_batches
         return plan(requests, token_budget=self.token_budget, new_tokens=self.max_new_tokens)
+
+    def token_counts(self, requests: Sequence[Request], batches: Sequence[Batch]) -> TokenCounts:
+        """Count the prompt tokens of `requests` as they are asked in `batches`."""
+        if self.backend == "vllm_offline":
+            return window_counts(requests)
+        return token_counts(requests, batches)
 
 
 def backend_version(backend: str, engine: Mapping[str, Any] | None = None) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.core.model import Batch, Request
-from assay.models.plan import check_requests, forwarded, passes
+from assay.models.plan import TokenCounts, check_requests, forwarded, passes, token_counts
 
 
 def plan_windows(
@@ -55,6 +55,12 @@ def plan_windows(
             for window in _cut(ordered, token_budget, extra)
         ]
     return windows
+
+
+def window_counts(requests: Sequence[Request]) -> TokenCounts:
+    """Count the prompt tokens of windows: as handed over; what an engine's cache saves it knows."""
+    counts = token_counts(requests, [])
+    return TokenCounts(counts.naive, counts.floor, counts.naive)
 
 
 def _cut(ordered: Sequence[Request], budget: int, extra: int) -> list[list[Request]]:

@@ -12,6 +12,7 @@ from assay.core.model import Request
 from assay.grid import job as module
 from assay.grid.configuration import Grid
 from assay.grid.job import Job, backend_version, load_backend
+from assay.models.plan import TokenCounts
 from support.workspace import TINY_GRID
 
 
@@ -49,7 +50,7 @@ def test_a_backend_that_is_not_installed_says_how(installed: Any) -> None:
         backend_version("hf_local")
 
 
-def planned(backend: str) -> list[int]:
+def planned(backend: str) -> tuple[list[int], TokenCounts]:
     job = Job(
         spec=None,  # type: ignore[arg-type]  # the plan does not look at the model
         benchmark="b",
@@ -62,12 +63,17 @@ def planned(backend: str) -> list[int]:
         backend=backend,
     )
     requests = [Request(f"{n}", f"{n}", (*range(100), 1000 + n)) for n in range(40)]
-    return [len(batch.requests) for batch in job.plan(requests)]
+    batches = job.plan(requests)
+    return [len(batch.requests) for batch in batches], job.token_counts(requests, batches)
 
 
 def test_an_engine_gets_windows_of_tokens_and_hf_local_tries() -> None:
-    assert planned("vllm_offline") == [38, 2]
-    assert planned("hf_local") == [40]
+    windows, counts = planned("vllm_offline")
+    assert windows == [38, 2]
+    assert (counts.naive, counts.floor, counts.planned) == (40 * 101, 140, 40 * 101)
+    batches, counts = planned("hf_local")
+    assert batches == [40]
+    assert (counts.naive, counts.floor, counts.planned) == (40 * 101, 140, 140)
 
 
 def test_too_few_gpus_are_refused_before_anything_is_loaded() -> None:

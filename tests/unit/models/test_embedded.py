@@ -152,7 +152,7 @@ def test_sharing_forwards_less_and_answers_the_same(embedded: Any, real_items: I
     requests = generations(embedded.renderer, items) + pairs(embedded.renderer, items)
     plan = plan_batches(requests, token_budget=2048, new_tokens=NEW)
     counts = token_counts(requests, plan)
-    assert counts.floor <= counts.planned < 1.10 * counts.floor < 0.75 * counts.naive
+    assert counts.floor <= counts.planned < 1.15 * counts.floor < 0.75 * counts.naive
     before = embedded.runtime.stats.forwarded_tokens
     shared = ask(embedded.runtime, requests)
     assert embedded.runtime.stats.forwarded_tokens - before == counts.planned

@@ -21,8 +21,8 @@ from support.embedded import embedded
 pytestmark = [pytest.mark.slow, pytest.mark.model]
 
 NEW = 8
-#: Nats between the two runtimes on one token, in float32.
-BOUND = 1e-3
+#: Nats between the two runtimes on one token, in float32 (4.2e-5 measured).
+BOUND = 2e-4
 
 
 @pytest.fixture(scope="session")

@@ -93,6 +93,7 @@ def test_disagreements_are_listed_by_margin_those_without_one_first(shard: Any) 
     assert names == [f"i0 {GEN}", f"i2 {LL}", f"i0 {LL}", f"i1 {LL}"]
     assert [d.name for d in found.unexplained] == names[:3]
     assert found.largest == 8.0
+    assert comparison_lines(found)[-1].endswith("; 3 disagreements are more than arithmetic.")
     assert "'A' | ok option 0 'B'" in comparison_lines(found)[1]
     assert comparison_lines(found, shown=1)[2] == "… and 3 more."
 
@@ -102,6 +103,8 @@ def test_scores_beyond_the_bound_are_not_equal_though_no_choice_flips(shard: Any
     assert not found.disagreements
     assert found.largest == pytest.approx(0.01)
     assert not found.equal
+    last = comparison_lines(found)[-1]
+    assert last == "Not equal: scores differ by more than the bound."
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ class Stats:
     forwarded_tokens : int
         Prompt tokens that the engine did not find in its prefix cache.
     new_tokens : int
-        Generated tokens.
+        Generated tokens, end tokens left out.
     restarts : int
         Engines that died and were replaced.
     order_difference : float
@@ -129,7 +129,8 @@ class VLLMOffline:
             answer = found.get(ask.id, Answer((), fault="the engine's process ended at this ask"))
             for outcome in outcomes_of(ask, answer, limit=max_new_tokens, end=self._engine.end):
                 outcomes[outcome.id] = outcome
-        self._count(batch, asks, found, time.perf_counter() - started)
+        self._count(asks, found)
+        self._clock(batch, outcomes, time.perf_counter() - started)
         return [outcomes[request.id] for request in batch.requests]
 
     def _refusal(self, request: Request, extra: int) -> Outcome | None:
@@ -202,15 +203,16 @@ class VLLMOffline:
             self.stats.order_difference = max(self.stats.order_difference, moved)
         self._checked = True
 
-    def _count(
-        self, batch: Batch, asks: Sequence[Ask], found: dict[str, Answer], seconds: float
-    ) -> None:
-        answered = [(ask, found[ask.id]) for ask in asks if ask.id in found]
-        self.stats.prompt_tokens += sum(len(ask.prompt) * len(ask.members) for ask, _ in answered)
-        self.stats.forwarded_tokens += sum(len(a.prompt) - x.cached for a, x in answered)
+    def _count(self, asks: Sequence[Ask], found: dict[str, Answer]) -> None:
+        for ask in asks:
+            if ask.id in found:
+                self.stats.prompt_tokens += len(ask.prompt) * len(ask.members)
+                self.stats.forwarded_tokens += len(ask.prompt) - found[ask.id].cached
+
+    def _clock(self, batch: Batch, outcomes: dict[str, Outcome], seconds: float) -> None:
+        self.stats.new_tokens += sum(len(outcome.token_ids) for outcome in outcomes.values())
         if batch.kind == "generate":
             self.stats.generate_s += seconds
-            self.stats.new_tokens += sum(len(answer.token_ids) for _, answer in answered)
         else:
             self.stats.score_s += seconds
 
