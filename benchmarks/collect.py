@@ -4,7 +4,7 @@ One run asks one model the released grid's requests of the same items three ways
 batches of `hf_local`, transformers' own `generate` and full forwards in batches of 16, and the hf
 backend of lm-eval (in an environment of its own, named by its interpreter). Prints one table.
 
-    python benchmarks/collect.py --items items.jsonl.gz --count 4 --lm-eval /path/to/venv/bin/python
+    python -m benchmarks.collect --items items.jsonl.gz --count 4 --lm-eval /path/to/venv/bin/python
 """
 
 from __future__ import annotations
@@ -152,7 +152,8 @@ def lm_eval(
     with tempfile.TemporaryDirectory() as place:
         (Path(place) / "job.json").write_text(json.dumps(job), encoding="utf-8")
         worker = Path(__file__).with_name("lm_eval_worker.py")
-        subprocess.run([str(python), str(worker), place], check=True)
+        # -P: the folder of the worker holds modules named like those of the standard library.
+        subprocess.run([str(python), "-P", str(worker), place], check=True)
         value = json.loads((Path(place) / "found.json").read_text("utf-8"))
     return Measured(value["tokens"], tuple(value["seconds"]), value["texts"], value["scores"])
 
