@@ -207,7 +207,6 @@ def load_backend(
     """
     value = json.loads(parameters)
     spec = ModelSpec.model_validate_json(json.dumps(value["model"]))
-    identity = value["identity"]
     if folder is None:
         try:
             from assay.models.backends.api import ApiModel
@@ -218,6 +217,7 @@ def load_backend(
 
         grid = Grid.model_validate_json(json.dumps(value["grid"]))
         return ApiModel.connect(spec, out / REPLIES, needed=needed(grid))
+    identity = value["identity"]
     engine = identity.get("engine", {})
     gpus_needed = engine.get("tensor_parallel", spec.gpus)
     if device == "cuda" and gpus is not None and gpus < gpus_needed:
