@@ -99,7 +99,7 @@ class CompressionFinding(Finding):
         """How small a gap the chosen items still get right, beside chance choices."""
         if self.problem:
             return f"Whether {count(self.k, 'item')} could stand for all is unknown: {self.problem}"
-        kind = "families of models" if self.by_family else "models"
+        kind = ("family of models", "families of models") if self.by_family else ("model", "models")
         parts = [
             f"{rule} ones rank {percent(right)} of pairs right ({_gap(gap)})"
             for rule, right, gap in zip(
@@ -108,7 +108,7 @@ class CompressionFinding(Finding):
         ]
         return (
             f"If {self.k} of {count(self.items, 'item')} are chosen without the models they are to "
-            f"rank ({self.folds} {kind} held out in turn, "
+            f"rank ({count(self.folds, *kind)} held out in turn, "
             f"{count(self.configurations, 'configuration')}), {'; '.join(parts)}; with "
             f"{count(self.models, 'model')} this describes and does not test."
         )
