@@ -59,18 +59,13 @@ def read_rows(source: Path | pd.DataFrame) -> Table:
     Raises
     ------
     AnalysisError
-        If a column is absent, there is no row, or a name is empty.
+        If the file cannot be read, a column is absent, there is no row, or a name is empty.
     """
     if isinstance(source, pd.DataFrame):
         rows, name, first_line = source.reset_index(drop=True), "row", 0
-    elif source.suffix == ".parquet":
-        rows, name, first_line = pd.read_parquet(source), str(source), 0
     else:
-        # Blank lines are kept, so that the n-th row is in line n + 1.
-        rows = pd.read_csv(
-            source, dtype=str, keep_default_na=False, skip_blank_lines=False, encoding="utf-8"
-        )
-        name, first_line = str(source), 2
+        rows, name = _read_file(source), str(source)
+        first_line = 0 if source.suffix == ".parquet" else 2
     lacking = [column for column in NEEDED if column not in rows]
     if lacking:
         raise AnalysisError(
@@ -85,6 +80,23 @@ def read_rows(source: Path | pd.DataFrame) -> Table:
     for column in NEEDED[:4]:
         table.refuse(table.rows[column] == "", f"there is no {column}.")
     return table
+
+
+def _read_file(source: Path) -> pd.DataFrame:
+    try:
+        if source.suffix == ".parquet":
+            return pd.read_parquet(source)
+        # Blank lines are kept, so that the n-th row is in line n + 1.
+        return pd.read_csv(
+            source, dtype=str, keep_default_na=False, skip_blank_lines=False, encoding="utf-8"
+        )
+    except (ValueError, OSError, EOFError) as error:
+        # pandas, pyarrow and the decompressors say in their own ways that this is no table.
+        raise AnalysisError(
+            f"this is no table: {str(error).strip().splitlines()[0]}.",
+            where=source,
+            fix="give CSV in UTF-8 (also compressed) or parquet.",
+        ) from error
 
 
 def _text(column: pd.Series[Any]) -> pd.Series[str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -218,3 +219,23 @@ def test_configurations_are_sorted_by_key_whatever_they_are_called() -> None:
     assert [way.key for way in found.configurations] == ["gen|f|p0", "gen|zero", "ll|stem"]
     assert found.values[0, 0].tolist() == [1, 0, 1]
     assert found.reference_configuration.format == "zero"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.csv", b""),
+        ("latin.csv", "model,benchmark,item,configuration,correct\né,b,i,c,1\n".encode("latin-1")),
+        ("ragged.csv", b"model,benchmark,item,configuration,correct\na,b,i,c,1,2,3\na,b,i,c,1\n"),
+        ("broken.csv.gz", b"not gzip"),
+        ("cut.csv.gz", gzip.compress(b"model,benchmark\n", mtime=0)[:-9]),
+        ("broken.parquet", b"PAR1 and nothing else"),
+    ],
+)
+def test_a_file_that_is_no_table_is_named(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(AnalysisError) as caught:
+        load_table(path, options=4)
+    assert str(caught.value).startswith(str(path))
+    assert len(str(caught.value).splitlines()) == 1
