@@ -14,6 +14,7 @@ from assay.core.capability import provided_by, require
 from assay.core.errors import ConfigError
 from assay.core.spec import ModelSpec
 from assay.core.validation import validated
+from assay.grid.configuration import Grid
 from assay.grid.consumers import needed
 
 #: What is reserved in `results/` and thus no study's name.
@@ -52,6 +53,18 @@ def resolve(config: Mapping[str, Any], *, where: str, registries: Path = Path("c
     models = tuple(load_model(registries, key, run.define.models) for key in run.models)
     _refuse_weights_behind_api(run, models, where)
     grid = load_grid(registries, run.grid)
+    _refuse_unfit_grid(run, benchmarks, grid, where)
+    study = Study(run, models, benchmarks, grid)
+    for plan in study.shards.values():
+        # Before a single job: a backend that cannot answer is refused without loading a weight.
+        given, model = provided_by(plan.backend), plan.model.key
+        require(needed(grid), given, consumer="the grid", model=model)
+    return study
+
+
+def _refuse_unfit_grid(
+    run: RunConfig, benchmarks: Sequence[BenchmarkRun], grid: Grid, where: str
+) -> None:
     least = grid.generation.least_new_tokens
     if run.decode.max_new_tokens < least:
         raise ConfigError(
@@ -60,12 +73,14 @@ def resolve(config: Mapping[str, Any], *, where: str, registries: Path = Path("c
             where=where,
             fix=f"set decode.max_new_tokens to {least} or more.",
         )
-    study = Study(run, models, benchmarks, grid)
-    for plan in study.shards.values():
-        # Before a single job: a backend that cannot answer is refused without loading a weight.
-        given, model = provided_by(plan.backend), plan.model.key
-        require(needed(grid), given, consumer="the grid", model=model)
-    return study
+    short = [one.key for one in benchmarks if one.selection.pool_size < grid.fewshot]
+    if short:
+        raise ConfigError(
+            f"grid {grid.name} shows {grid.fewshot} examples, and {', '.join(short)} keeps fewer "
+            "items back for them.",
+            where=where,
+            fix=f"set `pool: {grid.fewshot}` beside the benchmark's key.",
+        )
 
 
 def _refuse_weights_behind_api(run: RunConfig, models: Sequence[ModelSpec], where: str) -> None:

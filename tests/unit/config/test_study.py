@@ -150,6 +150,7 @@ WRONG = [
     ({"study": "records"}, "may not be called"),
     ({"study": "../up"}, "study: "),
     ({"grid": "none"}, "unknown grid 'none'"),
+    ({"grid": "fewshot"}, "keeps fewer items back for them. Fix: set `pool: "),
     ({"define": {"models": {"x": {"family": "f"}}}, "models": ["x"]}, "define.models.x.source"),
     (
         {
