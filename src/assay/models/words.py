@@ -79,8 +79,13 @@ class WordRenderer:
         return Pair((), (), False, Words(text=stem, continuation=continuation))
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """Refuse: answers come as text."""
-        raise NotImplementedError("a server's answers are text and are not decoded")
+        """Refuse: answers come as text.
+
+        Raises
+        ------
+        ModelError
+        """
+        raise ModelError("a server's answers are text, not tokens.", where=self._spec.key)
 
 
 def plan_words(requests: Sequence[Request]) -> list[Batch]:

@@ -121,6 +121,7 @@ class ApiModel:
             try:
                 return [future.result() for future in futures]
             except BaseException:
+                # Also when interrupted: what is in flight ends, and nothing more is paid for.
                 self._client.stop()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
