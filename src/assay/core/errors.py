@@ -50,5 +50,9 @@ class ModelError(AssayError):
     """A model cannot be loaded, rendered for, or asked."""
 
 
+class EvaluationError(AssayError):
+    """A log, taxonomy, policy or manifest of the evaluation core cannot be used as it is."""
+
+
 class AnalysisError(AssayError):
     """The records at hand do not allow the analysis that was asked for."""

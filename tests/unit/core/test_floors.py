@@ -20,6 +20,7 @@ FLOORS = {
     "models": 3,
     "grid": 4,
     "leaderboard": 6,
+    "evaluation": 6,
     "export": 7,
     "report": 8,
     "config": 9,

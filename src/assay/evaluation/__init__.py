@@ -1,0 +1,1 @@
+"""The evaluation core: any runner's records to a diagnosis, hypotheses, experiments, decisions."""
