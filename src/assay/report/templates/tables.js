@@ -27,7 +27,7 @@
     body.append(...rows);
   }
 
-  let scope = "all";
+  let scope = document.body.dataset.scope ?? "all";
   const allPairs = document.getElementById("all-pairs");
 
   function show() {
