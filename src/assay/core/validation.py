@@ -62,7 +62,7 @@ def _problem(model: type[BaseModel], detail: Any, inside: str) -> str:
 
 
 def _allowed(model: type[BaseModel], parents: list[str]) -> list[str]:
-    """Return the keys of the (possibly nested) model that `parents` leads to, as a file has them."""
+    """Return the keys, as a file has them, of the nested model that `parents` leads to."""
     current: Any = model
     for name in parents:
         nested = _model_in(_by_key(current).get(name))

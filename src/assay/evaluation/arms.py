@@ -16,8 +16,8 @@ def select(
 ) -> tuple[EvaluationRecord, ...]:
     """Return the records that `filters` choose, as the arm `name`, in their order.
 
-    Where several variants remain, attempts at one task are counted anew over all of them: each
-    stays an attempt of its own.
+    Where two of them say that they are the same attempt (several jobs or variants make up the arm),
+    the attempts at each task are counted anew: each stays an attempt of its own.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def select(
             where=where,
             fix=f"variants at hand: {_names(given)}." if given else "see whether the run ended.",
         )
-    several = len({record.variant for record in chosen}) > 1
+    several = len({(record.task_id, record.attempt) for record in chosen}) < len(chosen)
     counted: Counter[str] = Counter()
     arm = []
     for record in chosen:

@@ -46,7 +46,9 @@ class Arm(_Strict):
     """One run, or a part of one."""
 
     name: Text = "baseline"
-    job: Text | None = Field(default=None, description="folder or file of a runner, any adapter's")
+    job: Text | tuple[Text, ...] | None = Field(
+        default=None, description="folder or file of a runner, or several whose attempts add up"
+    )
     records: Text | None = Field(default=None, description="plain records, JSONL or CSV")
     adapter: Text | None = Field(default=None, description="found from the files where left out")
     filters: Filters = Filters()
@@ -55,14 +57,15 @@ class Arm(_Strict):
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Arm:
-        if (self.job is None) == (self.records is None):
+        if (not self.job) == (not self.records):
             raise ValueError("give either job or records")
         return self
 
     @property
-    def source(self) -> str:
-        """The path as it is written."""
-        return self.job or self.records or ""
+    def sources(self) -> tuple[str, ...]:
+        """The paths as they are written."""
+        written = self.job or self.records or ()
+        return (written,) if isinstance(written, str) else written
 
 
 class Proposal(_Strict):
@@ -81,6 +84,9 @@ class Experiment(Arm):
     name: Text = "candidate"
     hypothesis_id: Text | None = None
     hypothesis: Proposal | None = None
+    replaces: Filters = Field(
+        default=Filters(), description="the part of the baseline that the candidate replaces"
+    )
 
     @model_validator(mode="after")
     def _has_at_most_one_hypothesis(self) -> Experiment:

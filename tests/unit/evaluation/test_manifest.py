@@ -39,7 +39,7 @@ def test_the_bridge_s_manifest_with_records_is_read(tmp_path: Path) -> None:
     }
     manifest = read_manifest(written(tmp_path, value))
     assert manifest.baseline.count == 12
-    assert manifest.experiments[0].source == "candidate-records.jsonl"
+    assert manifest.experiments[0].sources == ("candidate-records.jsonl",)
     assert manifest.experiments[0].hypothesis_id == "H1"
 
 
@@ -61,7 +61,7 @@ def test_yaml_says_the_same_as_json(tmp_path: Path) -> None:
         ),
         ({"experiments": []}, "key 'baseline' is missing"),
         ({"baseline": {"job": "a", "records": "b"}}, "give either job or records"),
-        ({"baseline": {}}, "give either job or records"),
+        ({"baseline": {"job": []}}, "give either job or records"),
         ({"baseline": ARM, "experiments": [ARM, ARM]}, "candidate names two experiments"),
         (
             {"baseline": ARM, "experiments": [{**ARM, "hypothesisId": "H", "hypothesis": {}}]},
