@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from assay.core.errors import EvaluationError
@@ -13,36 +12,47 @@ from assay.evaluation.record import EvaluationRecord
 
 def select(
     records: Iterable[EvaluationRecord], filters: Filters, *, name: str, where: str
-) -> tuple[EvaluationRecord, ...]:
-    """Return the records that `filters` choose, as the arm `name`, in their order.
+) -> Iterator[EvaluationRecord]:
+    """Yield the records that `filters` choose, as the arm `name`, in their order.
 
-    Where two of them say that they are the same attempt (several jobs or variants make up the arm),
-    the attempts at each task are counted anew: each stays an attempt of its own.
+    Where one says that it is an attempt that was there already (several jobs or variants make up
+    the arm), it counts as the next attempt at its task.
 
     Raises
     ------
     EvaluationError
-        If none remains; the variants at hand are named.
+        At the end, if none was chosen; the variants at hand are named.
     """
-    given = list(records)
-    chosen = [record for record in given if _belongs(record, filters)]
-    if not chosen:
-        raise EvaluationError(
-            f"no record of {name} is left by its filters ({len(given)} before)."
-            if given
-            else f"{name} has no record.",
-            where=where,
-            fix=f"variants at hand: {_names(given)}." if given else "see whether the run ended.",
-        )
-    several = len({(record.task_id, record.attempt) for record in chosen}) < len(chosen)
-    counted: Counter[str] = Counter()
-    arm = []
-    for record in chosen:
-        counted[record.task_id] += 1
-        attempt = counted[record.task_id] if several else record.attempt
+    variants: set[str] = set()
+    last: dict[str, int] = {}
+    seen: set[tuple[str, int]] = set()
+    for record in records:
+        variants.add(record.variant)
+        if not _belongs(record, filters):
+            continue
+        task, attempt = record.task_id, record.attempt
+        if (task, attempt) in seen:
+            attempt = last[task] + 1
+        seen.add((task, attempt))
+        last[task] = max(attempt, last.get(task, 0))
         if filters.attempts is None or attempt <= filters.attempts:
-            arm.append(record.model_copy(update={"variant": name, "attempt": attempt}))
-    return tuple(arm)
+            yield record.model_copy(update={"variant": name, "attempt": attempt})
+    if not seen:
+        raise _nothing(variants, name=name, where=where)
+
+
+def _nothing(variants: set[str], *, name: str, where: str, most: int = 12) -> EvaluationError:
+    if not variants:
+        return EvaluationError(
+            f"{name} has no record.", where=where, fix="see whether the run ended, and where."
+        )
+    names = sorted(variants)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return EvaluationError(
+        f"no record of {name} is left by its filters.",
+        where=where,
+        fix=f"variants at hand: {', '.join(names[:most])}{more}.",
+    )
 
 
 def _belongs(record: EvaluationRecord, filters: Filters) -> bool:
@@ -58,9 +68,3 @@ def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
     if not patterns:
         return True
     return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
-
-
-def _names(records: Iterable[EvaluationRecord], *, most: int = 12) -> str:
-    names = sorted({record.variant for record in records})
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
