@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
@@ -11,9 +12,9 @@ from assay.evaluation.record import EvaluationRecord
 
 
 def select(
-    records: Iterable[EvaluationRecord], filters: Filters, *, name: str, where: str
+    records: Iterable[EvaluationRecord], filters: Sequence[Filters], *, name: str, where: str
 ) -> Iterator[EvaluationRecord]:
-    """Yield the records that `filters` choose, as the arm `name`, in their order.
+    """Yield the records that all `filters` choose, as the arm `name`, in their order.
 
     Where one says that it is an attempt that was there already (several jobs or variants make up
     the arm), it counts as the next attempt at its task.
@@ -26,16 +27,17 @@ def select(
     variants: set[str] = set()
     last: dict[str, int] = {}
     seen: set[tuple[str, int]] = set()
+    most = min((one.attempts for one in filters if one.attempts is not None), default=math.inf)
     for record in records:
         variants.add(record.variant)
-        if not _belongs(record, filters):
+        if not all(_belongs(record, one) for one in filters):
             continue
         task, attempt = record.task_id, record.attempt
         if (task, attempt) in seen:
             attempt = last[task] + 1
         seen.add((task, attempt))
         last[task] = max(attempt, last.get(task, 0))
-        if filters.attempts is None or attempt <= filters.attempts:
+        if attempt <= most:
             yield record.model_copy(update={"variant": name, "attempt": attempt})
     if not seen:
         raise _nothing(variants, name=name, where=where)

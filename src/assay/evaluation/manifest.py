@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from assay.core.errors import ConfigError
 from assay.core.files import read_json
 from assay.core.validation import validated
+from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.record import Text
 
 _YAML = frozenset({".yaml", ".yml"})
@@ -68,31 +69,54 @@ class Arm(_Strict):
         return (written,) if isinstance(written, str) else written
 
 
-class Proposal(_Strict):
-    """A hypothesis that the manifest itself states; what is left out is any."""
+class Conduct(_Strict):
+    """How the arms of an experiment were run; what is left out is unknown."""
 
-    capability_tags: tuple[Text, ...] = ()
-    task_areas: tuple[Text, ...] = ()
-    layer: Literal["surface", "middle", "deep"] = "surface"
-    proposed_change: str = ""
-    expected_uplift: float | None = Field(default=None, gt=0, le=1)
+    interleaved: bool | None = None
+    order: str | None = None
+    stopping_rule: str | None = None
 
 
 class Experiment(Arm):
-    """A candidate, and the hypothesis that it tries: one of the diagnosis, or its own."""
+    """A candidate, and the hypothesis that it tries.
+
+    Attributes
+    ----------
+    hypothesis_id : str or None
+        One of the diagnosis.
+    hypothesis : ImprovementHypothesis or None
+        One that the manifest itself states; its id is the experiment's name where it has none.
+        Without either the candidate is to be better on the whole suite.
+    """
 
     name: Text = "candidate"
     hypothesis_id: Text | None = None
-    hypothesis: Proposal | None = None
+    hypothesis: ImprovementHypothesis | None = None
     replaces: Filters = Field(
         default=Filters(), description="the part of the baseline that the candidate replaces"
     )
+    conduct: Conduct = Conduct()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_its_hypothesis(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or not isinstance(value.get("hypothesis"), dict):
+            return value
+        name = value.get("name", "candidate")
+        return {**value, "hypothesis": {"id": name, **value["hypothesis"]}}
 
     @model_validator(mode="after")
     def _has_at_most_one_hypothesis(self) -> Experiment:
         if self.hypothesis_id is not None and self.hypothesis is not None:
             raise ValueError("give hypothesisId or hypothesis, not both")
         return self
+
+    @property
+    def stated(self) -> ImprovementHypothesis | None:
+        """The hypothesis that needs no diagnosis."""
+        if self.hypothesis_id is not None:
+            return None
+        return self.hypothesis or ImprovementHypothesis(id=self.name)
 
 
 class LLM(_Strict):
@@ -168,6 +192,10 @@ class CycleManifest(_Strict):
     cycle_id: Text | None = Field(default=None, description="the file's name where left out")
     taxonomy: Text | None = Field(default=None, description="tasks by area and capability")
     baseline: Arm
+    expected_from: Filters | None = Field(
+        default=None,
+        description="the part of the baseline whose success at a task is expected at that task",
+    )
     confirmation: Arm | None = None
     policy: Annotated[str, Field(min_length=1)] | dict[str, JsonValue] = "statistical"
     experiments: tuple[Experiment, ...] = ()
@@ -185,13 +213,25 @@ class CycleManifest(_Strict):
             raise ValueError(f"{', '.join(twice)} names two experiments")
         return value
 
-    def arms(self) -> Iterator[tuple[str, Arm]]:
-        """Yield every run with the key that names it."""
-        yield "baseline", self.baseline
+    def arms(self) -> Iterator[tuple[str, Arm, tuple[Filters, ...]]]:
+        """Yield every arm with the key that names it and the filters that make it up.
+
+        An experiment that replaces a part of the baseline has that part as an arm of its own.
+        """
+        yield "baseline", self.baseline, (self.baseline.filters,)
         if self.confirmation is not None:
-            yield "confirmation", self.confirmation
+            yield "confirmation", self.confirmation, (self.confirmation.filters,)
         for number, experiment in enumerate(self.experiments):
-            yield f"experiments.{number}", experiment
+            yield f"experiments.{number}", experiment, (experiment.filters,)
+            if experiment.replaces != Filters():
+                compared = self.confirmation or self.baseline
+                yield f"replaced.{number}", compared, (compared.filters, experiment.replaces)
+
+    def compared_with(self, number: int) -> str:
+        """Return the key of the arm that experiment `number` is compared with."""
+        if self.experiments[number].replaces != Filters():
+            return f"replaced.{number}"
+        return "baseline" if self.confirmation is None else "confirmation"
 
 
 def read_manifest(path: Path) -> CycleManifest:
