@@ -6,7 +6,7 @@ one; `run_cycle` runs them all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,13 +22,13 @@ from assay.evaluation.decide import decide, next_focus
 from assay.evaluation.diagnosis import diagnose
 from assay.evaluation.hypothesis import Focus, ImprovementHypothesis
 from assay.evaluation.hypothesize import hypothesize
-from assay.evaluation.manifest import CycleManifest, Experiment
+from assay.evaluation.manifest import CycleManifest
 from assay.evaluation.policy import Policy, load_policy
 from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.results import Diagnosis, Result
 from assay.evaluation.verdicts import Comparison, Decision, Design
 
-Records = Sequence[EvaluationRecord]
+Arms = Mapping[str, Sequence[EvaluationRecord]]
 
 
 class CycleReport(Result):
@@ -40,8 +40,10 @@ class CycleReport(Result):
         Every value of the policy that decided.
     inputs : tuple of Input
         What was read, with digests of the records.
-    experiments, decisions : tuple
-        Decisions with the largest cost-benefit score first.
+    experiments : tuple of Comparison
+        In the manifest's order.
+    decisions : tuple of Decision
+        The largest cost-benefit score first.
     comparison : CycleChange or None
         With the previous cycle.
     remarks : tuple of str
@@ -78,13 +80,129 @@ def run_cycle(manifest: CycleManifest, folder: Path) -> CycleReport:
     inputs, arms = read_arms(manifest, folder)
     diagnosis = diagnose(arms["baseline"], policy=policy)
     hypotheses = hypothesize(diagnosis, policy)
-    experiments = compare_all(manifest, arms, hypotheses, policy)
     return conclude(
         manifest,
         inputs=inputs,
         diagnosis=diagnosis,
         hypotheses=hypotheses,
-        experiments=experiments,
+        experiments=compare_arms(manifest, arms, hypotheses, policy),
         policy=policy,
         previous=previous_report(manifest, folder),
     )
+
+
+def policy_of(manifest: CycleManifest, folder: Path) -> Policy:
+    """Return the manifest's policy: a name, a YAML file, or changes to a named one."""
+    chosen = manifest.policy
+    if isinstance(chosen, str) and Path(chosen).suffix in (".yaml", ".yml"):
+        return load_policy(folder / chosen)
+    return load_policy(chosen, where="policy")
+
+
+def compare_arms(
+    manifest: CycleManifest,
+    arms: Arms,
+    hypotheses: Sequence[ImprovementHypothesis],
+    policy: Policy,
+) -> tuple[Comparison, ...]:
+    """Compare every candidate of the manifest with its baseline.
+
+    Raises
+    ------
+    ConfigError
+        If an experiment names a hypothesis that the diagnosis did not make.
+    """
+    by_id = {one.id: one for one in hypotheses}
+    found = []
+    for number, experiment in enumerate(manifest.experiments):
+        hypothesis = experiment.stated or by_id.get(experiment.hypothesis_id or "")
+        if hypothesis is None:
+            raise unknown(
+                "hypothesis",
+                str(experiment.hypothesis_id),
+                sorted(by_id) or ["(the diagnosis made none)"],
+                where=f"experiments.{number}.hypothesisId",
+            )
+        conduct = experiment.conduct
+        found.append(
+            compare(
+                hypothesis,
+                arms[manifest.compared_with(number)],
+                arms[f"experiments.{number}"],
+                name=experiment.name,
+                policy=policy,
+                design=Design(
+                    interleaved=conduct.interleaved,
+                    order=conduct.order,
+                    stopping_rule=conduct.stopping_rule,
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def conclude(
+    manifest: CycleManifest,
+    *,
+    inputs: Sequence[Input],
+    diagnosis: Diagnosis,
+    hypotheses: Sequence[ImprovementHypothesis],
+    experiments: Sequence[Comparison],
+    policy: Policy,
+    previous: CycleReport | None,
+) -> CycleReport:
+    """Decide on every candidate, look ahead and back, and put the report together."""
+    decisions = [decide(found, policy) for found in experiments]
+    return CycleReport(
+        cycle_id=manifest.cycle_id or "cycle",
+        policy=policy.model_dump(mode="json"),
+        inputs=tuple(inputs),
+        diagnosis=diagnosis,
+        hypotheses=tuple(hypotheses),
+        experiments=tuple(experiments),
+        decisions=tuple(sorted(decisions, key=_rank)),
+        next_iteration_focus=next_focus(diagnosis),
+        comparison=None if previous is None else compare_cycles(previous.diagnosis, diagnosis),
+        remarks=tuple(_remarks(diagnosis, experiments)),
+    )
+
+
+def _rank(decision: Decision) -> tuple[float, str]:
+    score = decision.cost_benefit_score
+    return (1.0 if score is None else -score), decision.name
+
+
+def _remarks(diagnosis: Diagnosis, experiments: Sequence[Comparison]) -> Iterator[str]:
+    reused = [found.name for found in experiments if found.design.baseline_reused]
+    if reused:
+        yield (
+            f"{', '.join(reused)}: the baseline is the run that suggested the hypothesis, so its "
+            "weak capability looks weaker than it is; a fresh run under `confirmation` would not."
+        )
+    drifted = [found.name for found in experiments if found.design.version_drift]
+    if drifted:
+        yield f"{', '.join(drifted)}: the runner's version differs between or within the arms."
+    if diagnosis.overall.unjudged:
+        yield f"{diagnosis.overall.unjudged} attempts of the baseline have no verdict."
+
+
+def previous_report(manifest: CycleManifest, folder: Path) -> CycleReport | None:
+    """Return the report of the cycle before, where the manifest names one."""
+    return None if manifest.previous is None else read_report(folder / manifest.previous)
+
+
+def read_report(path: Path) -> CycleReport:
+    """Return the report in `path` (``cycle-report.json``).
+
+    Raises
+    ------
+    EvaluationError
+        If it is no report of this version.
+    """
+    value = read_json(path)
+    try:
+        return CycleReport.model_validate(value)
+    except ValidationError as error:
+        raise EvaluationError(
+            f"not a cycle's report of this version: {first_problem(error)}.", where=path
+        ) from error

@@ -128,7 +128,7 @@ class LLM(_Strict):
     headers: dict[Text, str] = Field(default_factory=dict)
     request: dict[str, JsonValue] = Field(default_factory=dict)
     timeout_sec: float = Field(default=180, gt=0, le=3600)
-    max_input_tokens: int = Field(default=8000, ge=500, description="of the whole prompt")
+    max_input_tokens: int = Field(default=24_000, ge=1000, description="of the whole prompt")
     max_output_tokens: int = Field(default=2000, ge=16)
 
     @field_validator("endpoint")

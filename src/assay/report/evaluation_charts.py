@@ -16,7 +16,12 @@ from assay.report.charts import finished, named_rows, row_height, top_legend
 
 _CODES = (VERMILLION, ORANGE, BLUE, GREEN, PURPLE, "#56B4E9", "#CC79A7")
 _OTHER = "other codes"
-_STATUS = {"passed": GREEN, "inconclusive": ORANGE, "failed": VERMILLION, "not_evaluated": "#999999"}
+_STATUS = {
+    "passed": GREEN,
+    "inconclusive": ORANGE,
+    "failed": VERMILLION,
+    "not_evaluated": "#999999",
+}
 #: Rows of a chart and of one experiment; the tables have them all.
 _MOST = 40
 _PERCENT = "datum.value === 0 ? '0' : format(100 * datum.value, '+.3~g')"
@@ -173,6 +178,7 @@ def _uplift_rows(reports: Sequence[CycleReport]) -> Iterator[Mapping[str, object
                     "baseline": arms.baseline.success_rate,
                     "candidate": arms.candidate.success_rate,
                     "attempts": arms.candidate.attempts,
+                    "zero": 0,
                 }
 
 
@@ -210,16 +216,12 @@ def _uplifts(data: pd.DataFrame) -> alt.LayerChart:
             "attempts:Q",
         ],
     )
-    return alt.layer(_zero(), interval, point).properties(height=row_height(12))
+    return alt.layer(_zero(base), interval, point).properties(height=row_height(12))
 
 
-def _zero() -> alt.Chart:
-    return (
-        alt.Chart(pd.DataFrame({"zero": [0]}))
-        .transform_calculate(benchmark="benchmark")
-        .mark_rule(opacity=0.5, color="currentColor")
-        .encode(x="zero:Q")
-    )
+def _zero(base: alt.Chart) -> alt.Chart:
+    # A mean over the rows: one line instead of one a row.
+    return base.mark_rule(opacity=0.5, color="currentColor").encode(x="mean(zero):Q")
 
 
 def _guardrail_rows(reports: Sequence[CycleReport]) -> Iterator[Mapping[str, object]]:
@@ -236,6 +238,7 @@ def _guardrail_rows(reports: Sequence[CycleReport]) -> Iterator[Mapping[str, obj
                     "limit": one.limit,
                     "status": one.status,
                     "tasks": one.tasks,
+                    "zero": 0,
                 }
 
 
@@ -266,4 +269,4 @@ def _guardrails(data: pd.DataFrame) -> alt.LayerChart:
         ],
     )
     limit = base.mark_tick(thickness=2.5, size=16, color="currentColor").encode(x="limit:Q", y=y)
-    return alt.layer(_zero(), interval, limit, point).properties(height=row_height(12))
+    return alt.layer(_zero(base), interval, limit, point).properties(height=row_height(12))

@@ -1,0 +1,57 @@
+"""The evaluation page: one file that opens offline, for one or several cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.core.files import write_text
+from assay.evaluation.calibrate import Calibration
+from assay.evaluation.cycle import CycleReport
+from assay.report.encode import json_for_script
+from assay.report.evaluation_charts import evaluation_charts
+from assay.report.evaluation_views import calibration_row, view
+from assay.report.page import render_page
+from assay.report.provenance import software
+
+PAGE = "evaluation.html"
+#: Tasks that a table shows; the report has them all.
+_MOST_TASKS = 500
+
+
+def write_page(
+    reports: Sequence[CycleReport],
+    path: Path,
+    *,
+    title: str = "Evaluation",
+    downloads: Sequence[tuple[str, str]] = (),
+    calibration: Sequence[Calibration] = (),
+) -> Path:
+    """Write the page of `reports` to `path` and return it.
+
+    Parameters
+    ----------
+    reports : sequence of CycleReport
+        The first is shown first; the page offers a choice where there are several.
+    downloads : sequence of (name, address)
+        Files beside the page that it links to.
+    calibration : sequence of Calibration
+        What the decision path says of equal arms.
+    """
+    context: dict[str, Any] = {
+        "title": title,
+        "cycles": [view(report) for report in reports],
+        "calibration": [calibration_row(one) for one in calibration],
+        "task_limit": _MOST_TASKS,
+        "has_experiments": any(report.experiments for report in reports),
+        "has_guardrails": any(one.guardrails for r in reports for one in r.experiments),
+        "downloads": downloads,
+        "software": software(),
+        "missing": [],
+        "scopes": [],
+        "facts": json_for_script({"cycles": [report.cycle_id for report in reports]}),
+        "charts": json_for_script(evaluation_charts(reports)),
+    }
+    write_text(path, render_page(context, template="evaluation.html", scripts=()))
+    return path

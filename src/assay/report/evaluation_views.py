@@ -1,0 +1,231 @@
+"""What the evaluation page shows of each cycle: sentences, and tables of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from assay.evaluation.cycle import CycleReport
+from assay.evaluation.results import QualityAggregate
+from assay.evaluation.verdicts import ArmsComparison, Comparison, Decision
+from assay.evaluation.wording import amount, codes, growth, interval, p_value, points, share
+from assay.report.views import Cell
+
+_DECISIONS = {
+    "deploy": "deploy",
+    "scoped": "deploy in its scope only",
+    "reject": "reject",
+    "insufficient_data": "not enough data",
+}
+
+
+def cell(text: str, key: float | None) -> Cell:
+    """Return a cell; what is undefined sorts last."""
+    return Cell(text, -1e9 if key is None else key)
+
+
+def view(report: CycleReport) -> dict[str, Any]:
+    """Return everything that the page shows of one cycle."""
+    diagnosis = report.diagnosis
+    return {
+        "id": report.cycle_id,
+        "report": report,
+        "sentences": list(_sentences(report)),
+        "figures": list(_figures(report)),
+        "capabilities": [_capability(row) for row in diagnosis.capability_matrix],
+        "tasks": [_task(row) for row in diagnosis.task_table],
+        "hypotheses": [_hypothesis(one) for one in report.hypotheses],
+        "experiments": [_experiment(one, _decision(report, one)) for one in report.experiments],
+        "changes": list(_changes(report)),
+    }
+
+
+def _decision(report: CycleReport, found: Comparison) -> Decision | None:
+    return next((one for one in report.decisions if one.name == found.name), None)
+
+
+def _sentences(report: CycleReport) -> Iterator[str]:
+    quality = report.diagnosis.task_quality
+    for one in report.decisions:
+        found = next(found for found in report.experiments if found.name == one.name)
+        yield f"{one.name}: {_DECISIONS[one.decision]}. {_gain(found)}. {one.reason}"
+    yield (
+        f"The baseline succeeds in {share(quality.success_rate)} of {quality.attempts} attempts at "
+        f"{quality.tasks} tasks (95 % interval {interval(quality.success_interval)})."
+    )
+    yield _weak(report)
+
+
+def _gain(found: Comparison) -> str:
+    arms = found.target
+    text = (
+        f"Success on {_target(found)} {share(arms.baseline.success_rate)} → "
+        f"{share(arms.candidate.success_rate)}"
+    )
+    if arms.uplift is None or arms.uplift.interval is None:
+        return text
+    return f"{text}, {interval(arms.uplift.interval, difference=True)} points"
+
+
+def _target(found: Comparison) -> str:
+    names = [*found.target_capabilities, *found.target_areas]
+    return ", ".join(names) or "the whole suite"
+
+
+def _weak(report: CycleReport) -> str:
+    rows = report.diagnosis.weak_capabilities
+    if not rows:
+        tested = len(report.diagnosis.capability_matrix)
+        return f"No capability is shown to be below its expectation ({tested} looked at)."
+    named = [
+        f"{row.capability} ({share(row.success_rate)} where {share(row.expected_success_rate)} is "
+        "expected)"
+        for row in rows[:4]
+    ]
+    more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
+    return f"Below expectation: {', '.join(named)}{more}."
+
+
+def _figures(report: CycleReport) -> Iterator[tuple[str, str]]:
+    whole, around = report.diagnosis.overall, report.diagnosis.infrastructure
+    yield "Attempts, infrastructure failures included", amount(whole.attempts)
+    yield "Observed success", f"{share(whole.success_rate)} ({interval(whole.success_interval)})"
+    yield "Attempts without a verdict", amount(whole.unjudged)
+    yield "Infrastructure failures", f"{around.failures} ({codes(around.failure_codes)})"
+    yield "Success if those had all failed, all succeeded", interval(around.bounds)
+    yield (
+        "Latency: mean, median, 95th percentile (ms)",
+        " / ".join(
+            amount(value)
+            for value in (
+                whole.average_latency_ms,
+                whole.median_latency_ms,
+                whole.p95_latency_ms,
+            )
+        ),
+    )
+    yield (
+        "Tokens an attempt: in (cached), out, total",
+        f"{amount(whole.average_input_tokens)} ({amount(whole.average_cached_tokens)}) / "
+        f"{amount(whole.average_output_tokens)} / {amount(whole.average_total_tokens)}",
+    )
+    yield "Cost an attempt (USD)", amount(whole.average_cost_usd, decimals=4)
+    yield (
+        "Safety violations",
+        f"{whole.safety_violations} of {whole.safety_evaluated} evaluated attempts",
+    )
+    for one in report.diagnosis.passes:
+        yield (
+            f"pass@{one.k}, pass^{one.k} ({one.tasks} tasks)",
+            f"{share(one.pass_at_k)} / {share(one.pass_hat_k)}",
+        )
+    if report.diagnosis.flip_rate is not None:
+        yield (
+            "Two attempts at one task differ in their verdict",
+            share(report.diagnosis.flip_rate),
+        )
+
+
+def _rates(row: QualityAggregate) -> dict[str, Any]:
+    return {
+        "attempts": cell(amount(row.attempts), row.attempts),
+        "success": cell(share(row.success_rate), row.success_rate),
+        "interval": interval(row.success_interval),
+    }
+
+
+def _capability(row: Any) -> dict[str, Any]:
+    return {
+        **_rates(row),
+        "name": row.capability,
+        "weak": row.weak,
+        "expected": cell(share(row.expected_success_rate), row.expected_success_rate),
+        "gap": cell(points(row.gap_to_expected), row.gap_to_expected),
+        "p": p_value(row.test.adjusted_p_value if row.test else None),
+        "codes": codes(row.failure_codes),
+    }
+
+
+def _task(row: Any) -> dict[str, Any]:
+    return {
+        **_rates(row),
+        "name": row.task_id,
+        "area": row.task_area,
+        "tags": ", ".join(row.capability_tags),
+        "gap": cell(points(row.gap_to_expected), row.gap_to_expected),
+        "codes": codes(row.failure_codes),
+    }
+
+
+def _hypothesis(one: Any) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "layer": f"{one.phase}, {one.layer}",
+        "tags": ", ".join(one.capability_tags) or "whole suite",
+        "change": one.proposed_change,
+        "uplift": cell(points(one.expected_uplift), one.expected_uplift),
+        "needed": cell(amount(one.required.tasks), one.required.tasks)
+        if one.required
+        else cell(amount(None), None),
+        "codes": codes(one.evidence.failure_codes) if one.evidence else "",
+    }
+
+
+def _experiment(found: Comparison, decision: Decision | None) -> dict[str, Any]:
+    coverage = found.coverage
+    return {
+        "name": found.name,
+        "hypothesis": found.hypothesis_id,
+        "target": _target(found),
+        "decision": decision,
+        "word": _DECISIONS[decision.decision] if decision else "",
+        "coverage": (
+            f"{coverage.paired_tasks} tasks, {coverage.paired_attempts} matched attempts; "
+            f"{len(coverage.baseline_only)} tasks in the baseline alone, "
+            f"{len(coverage.candidate_only)} in the candidate alone, "
+            f"{len(coverage.changed_versions)} changed."
+        ),
+        "arms": [_arms("target", found.target), _arms("whole suite", found.suite)]
+        + [_arms(one.capability, one, harmed=one.harmed) for one in found.by_capability],
+        "guardrails": [
+            {
+                "metric": one.metric.replace("_", " "),
+                "scope": one.scope,
+                "status": one.status.replace("_", " "),
+                "change": growth(one.change),
+                "interval": interval(one.interval, difference=True),
+                "limit": growth(one.limit),
+            }
+            for one in found.guardrails
+        ],
+        "codes": found.failure_patterns.by_code,
+    }
+
+
+def _arms(name: str, arms: ArmsComparison, *, harmed: bool = False) -> dict[str, Any]:
+    effect = arms.uplift
+    return {
+        "name": name,
+        "harmed": harmed,
+        "baseline": share(arms.baseline.success_rate),
+        "candidate": share(arms.candidate.success_rate),
+        "uplift": cell(points(arms.success_rate_uplift), arms.success_rate_uplift),
+        "interval": interval(effect.interval if effect else None, difference=True),
+        "p": p_value(effect.better_p if effect else None),
+        "worse": p_value(effect.worse_p if effect else None),
+        "tokens": growth(arms.token_change_rate),
+        "latency": growth(arms.latency_change_rate),
+        "cost": growth(arms.cost_change_rate),
+    }
+
+
+def _changes(report: CycleReport) -> Iterator[dict[str, Any]]:
+    if report.comparison is None:
+        return
+    for one in report.comparison.codes:
+        yield {
+            "code": one.failure_code,
+            "before": one.baseline_count,
+            "now": one.candidate_count,
+            "change": f"{one.count_delta:+d}",
+        }
