@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
-from assay.core.files import write_json, write_text
+from assay.core.files import write_text
 from assay.evaluation.cycle import CycleReport
 from assay.evaluation.evidence import Prompt, build_prompt
 from assay.evaluation.markdown import markdown
@@ -31,8 +33,14 @@ def write_report(
     """
     value = report.model_dump(mode="json")
     prompt = build_prompt(value, max_tokens=max_tokens)
-    write_json(out / REPORT, value)
+    write_ordered(out / REPORT, value)
     write_text(out / MARKDOWN, markdown(report))
-    write_json(out / HYPOTHESES, value["hypotheses"])
+    write_ordered(out / HYPOTHESES, value["hypotheses"])
     write_text(out / PROMPT, prompt.text)
     return [out / name for name in (REPORT, MARKDOWN, HYPOTHESES, PROMPT)], prompt
+
+
+def write_ordered(path: Path, value: Any) -> None:
+    """Write `value` as JSON with its keys in their order, which ranks failure codes."""
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")

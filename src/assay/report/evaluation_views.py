@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import CycleReport
 from assay.evaluation.results import QualityAggregate
 from assay.evaluation.verdicts import ArmsComparison, Comparison, Decision
@@ -229,3 +230,21 @@ def _changes(report: CycleReport) -> Iterator[dict[str, Any]]:
             "now": one.candidate_count,
             "change": f"{one.count_delta:+d}",
         }
+
+
+def calibration_row(found: Calibration) -> dict[str, Any]:
+    """Return one row of the table of equal arms."""
+    counts = found.decisions
+    return {
+        "policy": found.policy,
+        "how": found.how,
+        "draws": found.draws,
+        "deploy": share(found.deploy_rate),
+        "deploy_interval": interval(found.deploy_interval),
+        "regression": share(found.regression_rate),
+        "regression_interval": interval(found.regression_interval),
+        **{
+            name.split("_")[0]: share(counts.get(name, 0) / found.draws)
+            for name in ("scoped", "reject", "insufficient_data")
+        },
+    }
