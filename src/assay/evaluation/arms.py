@@ -62,6 +62,15 @@ def read_arms(
     return tuple(inputs), arms
 
 
+def read_variants(manifest: CycleManifest, folder: Path) -> list[EvaluationRecord]:
+    """Return the baseline's records that its filters choose, each with its own variant."""
+    arm = manifest.baseline
+    found = [r for r in _Runs(manifest, folder).of(arm) if _belongs(r, arm.filters)]
+    if not found:
+        raise _nothing(set(), name=arm.name, where=_where(arm))
+    return found
+
+
 class _Runs:
     """Runs by their sources: several arms may be parts of one run, which is read once."""
 

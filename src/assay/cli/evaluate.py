@@ -1,0 +1,76 @@
+"""`assay diagnose`, `cycle`, `compare` and `equal-arms`: the evaluation core at the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.cli.gates import Gate, Limits, gates
+from assay.evaluation.arms import read_arms, read_variants
+from assay.evaluation.calibrate import Calibration, calibrate
+from assay.evaluation.cycle import CycleReport, compare_arms, policy_of, run_cycle
+from assay.evaluation.decide import decide
+from assay.evaluation.explain import explain
+from assay.evaluation.manifest import CycleManifest
+from assay.evaluation.policy import load_policy
+from assay.evaluation.verdicts import Comparison, Decision
+from assay.evaluation.write import write_report
+from assay.report.evaluation import PAGE, write_page
+
+
+def manifest_of(
+    baseline: Path,
+    candidate: Path | None = None,
+    *,
+    cycle_id: str | None = None,
+    taxonomy: Path | None = None,
+    adapter: str | None = None,
+    policy: str = "statistical",
+) -> CycleManifest:
+    """Return the manifest that the command line amounts to."""
+    arm: dict[str, Any] = {"job": str(baseline), "adapter": adapter}
+    experiments = []
+    if candidate is not None:
+        experiments = [{"name": candidate.stem, "job": str(candidate), "adapter": adapter}]
+    return CycleManifest.model_validate(
+        {
+            "cycleId": cycle_id or baseline.resolve().stem,
+            "taxonomy": None if taxonomy is None else str(taxonomy),
+            "baseline": {**arm, "name": "baseline"},
+            "experiments": tuple(experiments),
+            "policy": policy,
+        }
+    )
+
+
+def run_and_write(manifest: CycleManifest, folder: Path, out: Path, *, ask: bool) -> CycleReport:
+    """Run a cycle and write its report and page; then, where asked for, have it explained.
+
+    A failed explanation leaves the whole report behind.
+    """
+    report = run_cycle(manifest, folder)
+    limit = {} if manifest.llm is None else {"max_tokens": manifest.llm.max_input_tokens}
+    files, prompt = write_report(report, out, **limit)
+    write_page([report], out / PAGE, downloads=[(path.name, path.name) for path in files])
+    if ask and manifest.llm is not None:
+        explain(prompt, manifest.llm, out)
+    return report
+
+
+def compare_runs(
+    manifest: CycleManifest, limits: Limits
+) -> tuple[Comparison, Decision, list[Gate]]:
+    """Compare the only candidate of `manifest` with its baseline, on the whole suite."""
+    policy = policy_of(manifest, Path())
+    _, arms = read_arms(manifest, Path())
+    (found,) = compare_arms(manifest, arms, (), policy)
+    return found, decide(found, policy), list(gates(found, limits))
+
+
+def equal_arms(
+    manifest: CycleManifest, policies: Sequence[str], *, draws: int, seed: int
+) -> list[Calibration]:
+    """Return what each policy decides on equal arms made from the manifest's baseline."""
+    records = read_variants(manifest, Path())
+    return [calibrate(records, load_policy(name), draws=draws, seed=seed) for name in policies]
