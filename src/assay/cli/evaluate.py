@@ -1,4 +1,4 @@
-"""`assay diagnose`, `cycle`, `compare` and `equal-arms`: the evaluation core at the command line."""
+"""What the commands of the evaluation core do: runs in, reports and verdicts out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.cli.gates import Gate, Limits, gates
-from assay.evaluation.arms import read_arms, read_variants
+from assay.evaluation.arms import read_runs
 from assay.evaluation.calibrate import Calibration, calibrate
 from assay.evaluation.cycle import CycleReport, compare_arms, policy_of, run_cycle
 from assay.evaluation.decide import decide
@@ -63,8 +63,7 @@ def compare_runs(
 ) -> tuple[Comparison, Decision, list[Gate]]:
     """Compare the only candidate of `manifest` with its baseline, on the whole suite."""
     policy = policy_of(manifest, Path())
-    _, arms = read_arms(manifest, Path())
-    (found,) = compare_arms(manifest, arms, (), policy)
+    (found,) = compare_arms(read_runs(manifest, Path()), (), policy)
     return found, decide(found, policy), list(gates(found, limits))
 
 
@@ -72,5 +71,5 @@ def equal_arms(
     manifest: CycleManifest, policies: Sequence[str], *, draws: int, seed: int
 ) -> list[Calibration]:
     """Return what each policy decides on equal arms made from the manifest's baseline."""
-    records = read_variants(manifest, Path())
+    records = read_runs(manifest, Path()).variants
     return [calibrate(records, load_policy(name), draws=draws, seed=seed) for name in policies]

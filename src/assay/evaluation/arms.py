@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 
 from assay.core.errors import EvaluationError
-from assay.core.identity import canonical_json
+from assay.core.files import atomic_write, read_jsonl
 from assay.evaluation.adapters import read_records
 from assay.evaluation.manifest import Arm, CycleManifest, Filters
 from assay.evaluation.record import EvaluationRecord
@@ -26,8 +29,10 @@ class Input(Result):
         ``baseline``, ``confirmation``, ``experiments.0``, …
     sources : tuple of str
         As the manifest names them.
+    records : int
+        Of the whole run, before the arm's filters.
     sha256 : str
-        Of the arm's records as canonical JSON lines, in their order.
+        Of the run's records as JSON lines, in their order.
     """
 
     arm: str
@@ -37,10 +42,82 @@ class Input(Result):
     sha256: str
 
 
-def read_arms(
-    manifest: CycleManifest, folder: Path
-) -> tuple[tuple[Input, ...], dict[str, list[EvaluationRecord]]]:
-    """Read every arm of a manifest; return what was read, and key → records.
+@dataclass(frozen=True)
+class Runs:
+    """The runs of a manifest, each read once however many arms are parts of it.
+
+    Attributes
+    ----------
+    records : sequence of list of EvaluationRecord
+        Run by run, in the order of `CycleManifest.runs`; labelled, before any filter.
+    """
+
+    manifest: CycleManifest
+    records: Sequence[list[EvaluationRecord]]
+
+    def arm(self, key: str) -> list[EvaluationRecord]:
+        """Return the records of an arm (see `CycleManifest.arms`).
+
+        Raises
+        ------
+        EvaluationError
+            If the filters leave none.
+        """
+        arm, filters = self._arms[key]
+        chosen = select(self._run(arm), filters, name=arm.name, where=_where(arm))
+        return [_expecting(record, self._expected) for record in chosen]
+
+    @cached_property
+    def variants(self) -> list[EvaluationRecord]:
+        """The baseline's records that its filters choose, each with its own variant."""
+        arm = self.manifest.baseline
+        found = [record for record in self._run(arm) if _belongs(record, arm.filters)]
+        if not found:
+            raise _nothing(set(), name=arm.name, where=_where(arm))
+        return found
+
+    @cached_property
+    def inputs(self) -> tuple[Input, ...]:
+        """What was read, arm by arm."""
+        whole = {key: arm for key, arm, filters in self.manifest.arms() if len(filters) == 1}
+        digests = [_digest(records) for records in self.records]
+        return tuple(
+            Input(
+                arm=key,
+                name=arm.name,
+                sources=arm.sources,
+                records=len(self._run(arm)),
+                sha256=digests[self._number(arm)],
+            )
+            for key, arm in whole.items()
+        )
+
+    @cached_property
+    def _arms(self) -> Mapping[str, tuple[Arm, tuple[Filters, ...]]]:
+        return {key: (arm, filters) for key, arm, filters in self.manifest.arms()}
+
+    @cached_property
+    def _expected(self) -> Mapping[str, float] | None:
+        """Task → success in the part of the baseline that says what is expected, or None."""
+        if self.manifest.expected_from is None:
+            return None
+        arm = self.manifest.baseline
+        filters = (arm.filters, self.manifest.expected_from)
+        outcomes: dict[str, list[bool]] = {}
+        for record in select(self._run(arm), filters, name=arm.name, where="expectedFrom"):
+            if record.success is not None and not record.infrastructure:
+                outcomes.setdefault(record.task_id, []).append(record.success)
+        return {task: sum(seen) / len(seen) for task, seen in outcomes.items()}
+
+    def _number(self, arm: Arm) -> int:
+        return list(self.manifest.runs()).index(arm.source_key)
+
+    def _run(self, arm: Arm) -> list[EvaluationRecord]:
+        return self.records[self._number(arm)]
+
+
+def read_runs(manifest: CycleManifest, folder: Path) -> Runs:
+    """Read every run of a manifest.
 
     Parameters
     ----------
@@ -50,76 +127,54 @@ def read_arms(
     Raises
     ------
     EvaluationError
-        If a run has no record, not as many as the manifest says, or none that the filters choose.
+        If a run cannot be read, or has not as many records as the manifest says.
     """
-    runs = _Runs(manifest, folder)
-    expected = _expectations(manifest, runs)
-    inputs, arms = [], {}
-    for key, arm, filters in manifest.arms():
-        chosen = select(runs.of(arm), filters, name=arm.name, where=_where(arm))
-        arms[key] = [_expecting(record, expected) for record in chosen]
-        inputs.append(_input(key, arm, arms[key]))
-    return tuple(inputs), arms
-
-
-def read_variants(manifest: CycleManifest, folder: Path) -> list[EvaluationRecord]:
-    """Return the baseline's records that its filters choose, each with its own variant."""
-    arm = manifest.baseline
-    found = [r for r in _Runs(manifest, folder).of(arm) if _belongs(r, arm.filters)]
-    if not found:
-        raise _nothing(set(), name=arm.name, where=_where(arm))
-    return found
-
-
-class _Runs:
-    """Runs by their sources: several arms may be parts of one run, which is read once."""
-
-    def __init__(self, manifest: CycleManifest, folder: Path):
-        self._folder = folder
-        self._read: dict[str, list[EvaluationRecord]] = {}
-        self._taxonomy = (
-            None if manifest.taxonomy is None else load_taxonomy(self._place(manifest.taxonomy))
-        )
-
-    def of(self, arm: Arm) -> list[EvaluationRecord]:
-        key = canonical_json([arm.sources, arm.adapter, arm.options])
-        if key not in self._read:
-            self._read[key] = list(self._records(arm))
-        found = self._read[key]
-        if arm.count is not None and arm.count != len(found):
-            raise EvaluationError(
-                f"{arm.name} has {len(found)} records, the manifest says {arm.count}.",
-                where=_where(arm),
-                fix="see whether the run ended, or correct `count`.",
-            )
-        return found
-
-    def _records(self, arm: Arm) -> Iterator[EvaluationRecord]:
+    taxonomy = None
+    if manifest.taxonomy is not None:
+        taxonomy = load_taxonomy(folder / manifest.taxonomy)
+    records = []
+    for arm in manifest.runs().values():
         adapter = "records" if arm.records is not None and arm.adapter is None else arm.adapter
+        found: list[EvaluationRecord] = []
         for source in arm.sources:
-            place = self._place(source)
+            place = folder / Path(source).expanduser()
             for record in read_records(place, adapter=adapter, options=arm.options):
-                yield record if self._taxonomy is None else self._taxonomy.label(record)
+                found.append(record if taxonomy is None else taxonomy.label(record))
+        _refuse_other_count(arm, len(found))
+        records.append(found)
+    return Runs(manifest, records)
 
-    def _place(self, path: str) -> Path:
-        return self._folder / Path(path).expanduser()
+
+def write_runs(runs: Runs, path: Path) -> None:
+    """Write the records of every run as JSON lines, so that a later step need not read the logs."""
+    with atomic_write(path) as stream:
+        for number, records in enumerate(runs.records):
+            for record in records:
+                line = f'{{"run":{number},"record":{record.model_dump_json()}}}\n'
+                stream.write(line.encode())
+
+
+def load_runs(manifest: CycleManifest, path: Path) -> Runs:
+    """Return the runs that `write_runs` wrote."""
+    records: list[list[EvaluationRecord]] = [[] for _ in manifest.runs()]
+    for _, line in read_jsonl(path):
+        # Python's strictness allows no list for a tuple; JSON's does.
+        text = json.dumps(line["record"])
+        records[line["run"]].append(EvaluationRecord.model_validate_json(text))
+    return Runs(manifest, records)
+
+
+def _refuse_other_count(arm: Arm, found: int) -> None:
+    if arm.count is not None and arm.count != found:
+        raise EvaluationError(
+            f"{arm.name} has {found} records, the manifest says {arm.count}.",
+            where=_where(arm),
+            fix="see whether the run ended, or correct `count`.",
+        )
 
 
 def _where(arm: Arm) -> str:
     return ", ".join(arm.sources)
-
-
-def _expectations(manifest: CycleManifest, runs: _Runs) -> Mapping[str, float] | None:
-    """Return task → success in the part of the baseline that says what is expected, or None."""
-    if manifest.expected_from is None:
-        return None
-    arm = manifest.baseline
-    filters = (arm.filters, manifest.expected_from)
-    outcomes: dict[str, list[bool]] = {}
-    for record in select(runs.of(arm), filters, name=arm.name, where="expectedFrom"):
-        if record.success is not None and not record.infrastructure:
-            outcomes.setdefault(record.task_id, []).append(record.success)
-    return {task: sum(seen) / len(seen) for task, seen in outcomes.items()}
 
 
 def _expecting(record: EvaluationRecord, expected: Mapping[str, float] | None) -> EvaluationRecord:
@@ -128,17 +183,11 @@ def _expecting(record: EvaluationRecord, expected: Mapping[str, float] | None) -
     return record.model_copy(update={"expected_success_rate": expected[record.task_id]})
 
 
-def _input(key: str, arm: Arm, records: Sequence[EvaluationRecord]) -> Input:
+def _digest(records: Iterable[EvaluationRecord]) -> str:
     running = hashlib.sha256()
     for record in records:
         running.update(record.model_dump_json().encode() + b"\n")
-    return Input(
-        arm=key,
-        name=arm.name,
-        sources=arm.sources,
-        records=len(records),
-        sha256=running.hexdigest(),
-    )
+    return running.hexdigest()
 
 
 def select(

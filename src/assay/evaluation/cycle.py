@@ -6,7 +6,7 @@ one; `run_cycle` runs them all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from assay.core.errors import EvaluationError
 from assay.core.files import read_json
 from assay.core.validation import first_problem, unknown
-from assay.evaluation.arms import Input, read_arms
+from assay.evaluation.arms import Input, Runs, read_runs
 from assay.evaluation.compare import compare
 from assay.evaluation.cycles import CycleChange, compare_cycles
 from assay.evaluation.decide import decide, next_focus
@@ -24,11 +24,8 @@ from assay.evaluation.hypothesis import Focus, ImprovementHypothesis
 from assay.evaluation.hypothesize import hypothesize
 from assay.evaluation.manifest import CycleManifest
 from assay.evaluation.policy import Policy, load_policy
-from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.results import Diagnosis, Result
 from assay.evaluation.verdicts import Comparison, Decision, Design
-
-Arms = Mapping[str, Sequence[EvaluationRecord]]
 
 
 class CycleReport(Result):
@@ -77,15 +74,15 @@ def run_cycle(manifest: CycleManifest, folder: Path) -> CycleReport:
         If a run, the taxonomy, the policy or the previous report cannot be used.
     """
     policy = policy_of(manifest, folder)
-    inputs, arms = read_arms(manifest, folder)
-    diagnosis = diagnose(arms["baseline"], policy=policy)
+    runs = read_runs(manifest, folder)
+    diagnosis = diagnose(runs.arm("baseline"), policy=policy)
     hypotheses = hypothesize(diagnosis, policy)
     return conclude(
         manifest,
-        inputs=inputs,
+        inputs=runs.inputs,
         diagnosis=diagnosis,
         hypotheses=hypotheses,
-        experiments=compare_arms(manifest, arms, hypotheses, policy),
+        experiments=compare_arms(runs, hypotheses, policy),
         policy=policy,
         previous=previous_report(manifest, folder),
     )
@@ -100,8 +97,7 @@ def policy_of(manifest: CycleManifest, folder: Path) -> Policy:
 
 
 def compare_arms(
-    manifest: CycleManifest,
-    arms: Arms,
+    runs: Runs,
     hypotheses: Sequence[ImprovementHypothesis],
     policy: Policy,
 ) -> tuple[Comparison, ...]:
@@ -112,8 +108,8 @@ def compare_arms(
     ConfigError
         If an experiment names a hypothesis that the diagnosis did not make.
     """
+    manifest, found = runs.manifest, []
     by_id = {one.id: one for one in hypotheses}
-    found = []
     for number, experiment in enumerate(manifest.experiments):
         hypothesis = experiment.stated or by_id.get(experiment.hypothesis_id or "")
         if hypothesis is None:
@@ -127,8 +123,8 @@ def compare_arms(
         found.append(
             compare(
                 hypothesis,
-                arms[manifest.compared_with(number)],
-                arms[f"experiments.{number}"],
+                runs.arm(manifest.compared_with(number)),
+                runs.arm(f"experiments.{number}"),
                 name=experiment.name,
                 policy=policy,
                 design=Design(

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from assay.core.errors import ConfigError
 from assay.core.files import read_json
+from assay.core.identity import canonical_json
 from assay.core.validation import validated
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.record import Text
@@ -67,6 +68,12 @@ class Arm(_Strict):
         """The paths as they are written."""
         written = self.job or self.records or ()
         return (written,) if isinstance(written, str) else written
+
+    @property
+    def source_key(self) -> str:
+        """Equal for two arms that are read alike."""
+        plain = self.records is not None
+        return canonical_json([plain, list(self.sources), self.adapter, self.options])
 
 
 class Conduct(_Strict):
@@ -226,6 +233,13 @@ class CycleManifest(_Strict):
             if experiment.replaces != Filters():
                 compared = self.confirmation or self.baseline
                 yield f"replaced.{number}", compared, (compared.filters, experiment.replaces)
+
+    def runs(self) -> dict[str, Arm]:
+        """Return what has to be read: source key → an arm that is read so."""
+        found: dict[str, Arm] = {}
+        for _, arm, _ in self.arms():
+            found.setdefault(arm.source_key, arm)
+        return found
 
     def compared_with(self, number: int) -> str:
         """Return the key of the arm that experiment `number` is compared with."""
