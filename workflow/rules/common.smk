@@ -28,6 +28,7 @@ wildcard_constraints:
     selection=r"[A-Za-z0-9_-]+",
     run=r"[0-9a-f]{12}",
     figure=r"[a-z_]+",
+    cycle=r"[A-Za-z0-9][A-Za-z0-9._-]*",
 
 
 def code(script):

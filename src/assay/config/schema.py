@@ -79,6 +79,28 @@ class Analysis(_Strict):
     seed: int = 1234
 
 
+class Evaluation(_Strict):
+    """Which cycles of the evaluation core belong to the study."""
+
+    shards: bool = Field(
+        default=False, description="diagnose every model on the study's own answers"
+    )
+    expected: Literal["reference"] | float = Field(
+        default="reference",
+        description="success expected of own answers: an item's at the reference, or a share",
+    )
+    cycles: dict[Name, str] = Field(
+        default_factory=dict, description="name → a cycle's manifest, from any runner's logs"
+    )
+    policy: str = Field(default="statistical", description="of the cycles on own answers")
+    taxonomy: str | None = Field(
+        default=None, description="areas and capabilities of own items, by item id"
+    )
+    equal_arms: int = Field(
+        default=0, ge=0, description="random splits into equal arms that each cycle is tried on"
+    )
+
+
 class Report(_Strict):
     """What the report shows."""
 
@@ -107,6 +129,7 @@ class RunConfig(_Strict):
     runtime: Runtime = Runtime()
     decode: Decode = Decode()
     analysis: Analysis = Analysis()
+    evaluation: Evaluation = Evaluation()
     report: Report = Report()
     define: Definitions = Definitions()
     allow_missing: bool = Field(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from assay.core.errors import EvaluationError
 from assay.core.files import atomic_write, read_jsonl
@@ -18,6 +19,10 @@ from assay.evaluation.manifest import Arm, CycleManifest, Filters
 from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.results import Result
 from assay.evaluation.taxonomy import load_taxonomy
+
+
+#: Options of adapters that are files.
+_FILES = ("verdicts", "failures")
 
 
 class Input(Result):
@@ -134,11 +139,11 @@ def read_runs(manifest: CycleManifest, folder: Path) -> Runs:
         taxonomy = load_taxonomy(folder / manifest.taxonomy)
     records = []
     for arm in manifest.runs().values():
-        adapter = "records" if arm.records is not None and arm.adapter is None else arm.adapter
+        options = _options(arm, folder)
         found: list[EvaluationRecord] = []
         for source in arm.sources:
             place = folder / Path(source).expanduser()
-            for record in read_records(place, adapter=adapter, options=arm.options):
+            for record in read_records(place, adapter=_adapter(arm), options=options):
                 found.append(record if taxonomy is None else taxonomy.label(record))
         _refuse_other_count(arm, len(found))
         records.append(found)
@@ -162,6 +167,19 @@ def load_runs(manifest: CycleManifest, path: Path) -> Runs:
         text = json.dumps(line["record"])
         records[line["run"]].append(EvaluationRecord.model_validate_json(text))
     return Runs(manifest, records)
+
+
+def _adapter(arm: Arm) -> str | None:
+    """Return whose layout it is; a file of records is named by its ending."""
+    if arm.adapter is not None or arm.records is None:
+        return arm.adapter
+    return "records-csv" if arm.records.lower().endswith(".csv") else "records"
+
+
+def _options(arm: Arm, folder: Path) -> dict[str, Any]:
+    """Return the adapter's options, files among them from the manifest's folder."""
+    files = {name: str(folder / str(arm.options[name])) for name in _FILES if name in arm.options}
+    return {**arm.options, **files}
 
 
 def _refuse_other_count(arm: Arm, found: int) -> None:

@@ -8,7 +8,15 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -25,9 +33,19 @@ _OWN_FIELDS = frozenset({"model", "input", "messages", "stream", "store"})
 _SECRET = ("key", "auth", "token", "secret", "cookie")
 
 
+def _several(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+#: One path, or several.
+Paths = Annotated[
+    tuple[Text, ...], BeforeValidator(_several, json_schema_input_type=Text | tuple[Text, ...])
+]
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, strict=True
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
     )
 
 
@@ -48,7 +66,7 @@ class Arm(_Strict):
     """One run, or a part of one."""
 
     name: Text = "baseline"
-    job: Text | tuple[Text, ...] | None = Field(
+    job: Paths | None = Field(
         default=None, description="folder or file of a runner, or several whose attempts add up"
     )
     records: Text | None = Field(default=None, description="plain records, JSONL or CSV")
@@ -66,8 +84,7 @@ class Arm(_Strict):
     @property
     def sources(self) -> tuple[str, ...]:
         """The paths as they are written."""
-        written = self.job or self.records or ()
-        return (written,) if isinstance(written, str) else written
+        return self.job or ((self.records,) if self.records else ())
 
     @property
     def source_key(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ def write_page(
     *,
     title: str = "Evaluation",
     downloads: Sequence[tuple[str, str]] = (),
-    calibration: Sequence[Calibration] = (),
+    calibration: Mapping[str, Sequence[Calibration]] | None = None,
 ) -> Path:
     """Write the page of `reports` to `path` and return it.
 
@@ -36,13 +36,17 @@ def write_page(
         The first is shown first; the page offers a choice where there are several.
     downloads : sequence of (name, address)
         Files beside the page that it links to.
-    calibration : sequence of Calibration
-        What the decision path says of equal arms.
+    calibration : mapping, optional
+        Cycle → what policies decide on its equal arms.
     """
     context: dict[str, Any] = {
         "title": title,
         "cycles": [view(report) for report in reports],
-        "calibration": [calibration_row(one) for one in calibration],
+        "calibration": [
+            {"cycle": name, **calibration_row(one)}
+            for name, found in (calibration or {}).items()
+            for one in found
+        ],
         "task_limit": _MOST_TASKS,
         "has_experiments": any(report.experiments for report in reports),
         "has_guardrails": any(one.guardrails for r in reports for one in r.experiments),
