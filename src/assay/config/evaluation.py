@@ -52,7 +52,9 @@ class CyclePlan:
     @cached_property
     def parameters(self) -> str:
         """The parameters of the cycle's rules."""
-        value = self.manifest.model_dump(mode="json", by_alias=True, exclude={"llm"})
+        value = self.manifest.model_dump(
+            mode="json", by_alias=True, exclude={"llm"}, exclude_defaults=True
+        )
         return canonical_json(
             {
                 "cycle": self.name,
@@ -124,14 +126,13 @@ def own_manifest(
     Its capabilities are subjects and the levels of the grid's axes; its experiments replace every
     level by the reference's, on the same items.
     """
-    job = {"job": list(folders)}
     ways = [one.key for one in grid.configurations() if grid.role(one) is None]
     value: dict[str, Any] = {
         "cycleId": model,
         "taxonomy": chosen.taxonomy,
         "policy": chosen.policy,
-        "baseline": {"name": model, "filters": {"variants": ways}, **job},
-        "experiments": [{**job, **one} for one in _interventions(grid)],
+        "baseline": {"name": model, "filters": {"variants": ways}, "job": list(folders)},
+        "experiments": list(_interventions(grid)),
     }
     if chosen.expected == "reference":
         value["expectedFrom"] = {"variants": [grid.reference]}

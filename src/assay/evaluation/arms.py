@@ -20,7 +20,6 @@ from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.results import Result
 from assay.evaluation.taxonomy import load_taxonomy
 
-
 #: Options of adapters that are files.
 _FILES = ("verdicts", "failures")
 

@@ -77,9 +77,16 @@ class Arm(_Strict):
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Arm:
-        if (not self.job) == (not self.records):
+        if self.job and self.records:
             raise ValueError("give either job or records")
+        if not self.sources and not self._is_part:
+            raise ValueError("give job or records")
         return self
+
+    @property
+    def _is_part(self) -> bool:
+        """Whether the arm is a part of another's run and needs no source of its own."""
+        return False
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -103,6 +110,8 @@ class Conduct(_Strict):
 
 class Experiment(Arm):
     """A candidate, and the hypothesis that it tries.
+
+    With filters and neither job nor records it is a part of the baseline's run.
 
     Attributes
     ----------
@@ -134,6 +143,10 @@ class Experiment(Arm):
         if self.hypothesis_id is not None and self.hypothesis is not None:
             raise ValueError("give hypothesisId or hypothesis, not both")
         return self
+
+    @property
+    def _is_part(self) -> bool:
+        return self.filters != Filters()
 
     @property
     def stated(self) -> ImprovementHypothesis | None:
@@ -246,10 +259,17 @@ class CycleManifest(_Strict):
         if self.confirmation is not None:
             yield "confirmation", self.confirmation, (self.confirmation.filters,)
         for number, experiment in enumerate(self.experiments):
-            yield f"experiments.{number}", experiment, (experiment.filters,)
+            yield f"experiments.{number}", self._sourced(experiment), (experiment.filters,)
             if experiment.replaces != Filters():
                 compared = self.confirmation or self.baseline
                 yield f"replaced.{number}", compared, (compared.filters, experiment.replaces)
+
+    def _sourced(self, arm: Arm) -> Arm:
+        """Return the arm with the baseline's sources where it has none of its own."""
+        if arm.sources:
+            return arm
+        names = ("job", "records", "adapter", "options", "count")
+        return arm.model_copy(update={name: getattr(self.baseline, name) for name in names})
 
     def runs(self) -> dict[str, Arm]:
         """Return what has to be read: source key → an arm that is read so."""

@@ -24,7 +24,7 @@ def test_a_manifest_is_named_by_its_file_where_it_says_nothing(tmp_path: Path) -
     manifest = read_manifest(written(tmp_path, {"baseline": ARM}))
     assert manifest.cycle_id == "spring"
     assert manifest.policy == "statistical"
-    assert [key for key, _ in manifest.arms()] == ["baseline"]
+    assert [key for key, _, _ in manifest.arms()] == ["baseline"]
 
 
 def test_the_bridge_s_manifest_with_records_is_read(tmp_path: Path) -> None:
@@ -61,7 +61,8 @@ def test_yaml_says_the_same_as_json(tmp_path: Path) -> None:
         ),
         ({"experiments": []}, "key 'baseline' is missing"),
         ({"baseline": {"job": "a", "records": "b"}}, "give either job or records"),
-        ({"baseline": {"job": []}}, "give either job or records"),
+        ({"baseline": {"job": []}}, "give job or records"),
+        ({"baseline": ARM, "experiments": [{"name": "x"}]}, "give job or records"),
         ({"baseline": ARM, "experiments": [ARM, ARM]}, "candidate names two experiments"),
         (
             {"baseline": ARM, "experiments": [{**ARM, "hypothesisId": "H", "hypothesis": {}}]},
@@ -100,6 +101,17 @@ def test_a_key_is_refused_and_not_repeated(
         read_manifest(written(tmp_path, value))
     assert message in str(error.value)
     assert "sk-live" not in str(error.value)
+
+
+def test_a_part_of_the_baseline_s_run_is_an_arm_and_read_once(tmp_path: Path) -> None:
+    part = {"filters": {"variants": ["new"]}, "replaces": {"variants": ["old"]}}
+    manifest = read_manifest(written(tmp_path, {"baseline": ARM, "experiments": [part]}))
+    arms = {key: (arm.sources, filters) for key, arm, filters in manifest.arms()}
+    assert list(arms) == ["baseline", "experiments.0", "replaced.0"]
+    assert all(sources == ("runs/base",) for sources, _ in arms.values())
+    assert [one.variants for one in arms["replaced.0"][1]] == [(), ("old",)]
+    assert len(manifest.runs()) == 1
+    assert manifest.compared_with(0) == "replaced.0"
 
 
 def test_the_schema_knows_the_keys_as_files_have_them() -> None:
