@@ -18,7 +18,7 @@ rule all:
         [f"{run.snapshot}/seal.json" for run in STUDY.benchmarks],
         f"{S}/manifests/leaderboard.json",
         expand(f"{S}/manifests/plot_{{figure}}.json", figure=FIGURES),
-        [f"{S}/manifests/evaluation.json", f"{S}/evaluation/index.html"]
+        [f"{S}/manifests/evaluation.json", f"{S}/report/evaluation.html"]
         if CYCLES
         else [],
         f"{S}/manifests/report.json",

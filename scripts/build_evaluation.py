@@ -11,7 +11,10 @@ from assay.core.command import run_command
 from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import read_report
 from assay.evaluation.steps import read_result
+from assay.report.downloads import copy, link
 from assay.report.evaluation import write_page
+
+FILES = ("cycle-report.json", "cycle-report.md", "hypotheses.json")
 
 
 def main(arguments: argparse.Namespace) -> Sequence[Path]:
@@ -20,15 +23,20 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
     calibration = {
         path.parent.name: read_result(path, tuple[Calibration, ...]) for path in arguments.equal
     }
-    links = [
-        (f"{report.cycle_id}/{name}", f"{folder.name}/{name}")
+    out = arguments.out
+    copies = [
+        copy(folder / name, out.parent / "evaluation" / report.cycle_id / name)
         for folder, report in reports.items()
-        for name in ("cycle-report.json", "cycle-report.md", "hypotheses.json")
+        for name in FILES
     ]
     page = write_page(
-        list(reports.values()), arguments.out, downloads=links, calibration=calibration
+        list(reports.values()),
+        out,
+        home="index.html",
+        downloads=[(f"{one.parent.name}/{one.name}", link(one, out)) for one in copies],
+        calibration=calibration,
     )
-    return [page]
+    return [page, *copies]
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.evaluation.diagnosis import diagnose
+
 from assay.core.command import run_command
 from assay.evaluation.arms import load_runs
 from assay.evaluation.cycle import policy_of
-from assay.evaluation.diagnosis import diagnose
 from assay.evaluation.steps import Step, plain
 from assay.evaluation.write import write_ordered
 

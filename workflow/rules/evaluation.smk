@@ -209,7 +209,7 @@ rule build_evaluation:
         tried=expand(f"{S}/manifests/a_a.{{cycle}}.json", cycle=EQUAL),
     output:
         page=report(
-            f"{S}/evaluation/index.html",
+            f"{S}/report/evaluation.html",
             category="Report",
             caption="../report/evaluation.rst",
         ),

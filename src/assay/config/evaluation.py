@@ -126,12 +126,14 @@ def own_manifest(
     Its capabilities are subjects and the levels of the grid's axes; its experiments replace every
     level by the reference's, on the same items.
     """
-    ways = [one.key for one in grid.configurations() if grid.role(one) is None]
+    every = list(grid.configurations())
+    ways = [one.key for one in every if grid.role(one) is None]
+    part = {} if len(ways) == len(every) else {"filters": {"variants": ways}}
     value: dict[str, Any] = {
         "cycleId": model,
         "taxonomy": chosen.taxonomy,
         "policy": chosen.policy,
-        "baseline": {"name": model, "filters": {"variants": ways}, "job": list(folders)},
+        "baseline": {"name": model, "job": list(folders), **part},
         "experiments": list(_interventions(grid)),
     }
     if chosen.expected == "reference":

@@ -228,6 +228,7 @@ class Study:
                 "study": self.name,
                 "report": self.config.report.model_dump(),
                 "absent": self.absent,
+                "evaluation": bool(self.cycles),
                 "licences": {run.key: run.spec.licence for run in self.benchmarks},
                 "attributions": {run.key: run.spec.attribution for run in self.benchmarks},
             }

@@ -25,6 +25,7 @@ def write_page(
     path: Path,
     *,
     title: str = "Evaluation",
+    home: str = "",
     downloads: Sequence[tuple[str, str]] = (),
     calibration: Mapping[str, Sequence[Calibration]] | None = None,
 ) -> Path:
@@ -34,6 +35,8 @@ def write_page(
     ----------
     reports : sequence of CycleReport
         The first is shown first; the page offers a choice where there are several.
+    home : str
+        Address of the page that this one belongs to.
     downloads : sequence of (name, address)
         Files beside the page that it links to.
     calibration : mapping, optional
@@ -41,6 +44,7 @@ def write_page(
     """
     context: dict[str, Any] = {
         "title": title,
+        "home": home,
         "cycles": [view(report) for report in reports],
         "calibration": [
             {"cycle": name, **calibration_row(one)}
