@@ -26,13 +26,14 @@ def manifest_of(
     cycle_id: str | None = None,
     taxonomy: Path | None = None,
     adapter: str | None = None,
+    keep_going: bool = False,
     policy: str = "statistical",
 ) -> CycleManifest:
     """Return the manifest that the command line amounts to."""
-    arm: dict[str, Any] = {"job": str(baseline), "adapter": adapter}
+    arm: dict[str, Any] = {"job": str(baseline), "adapter": adapter, "keepGoing": keep_going}
     experiments = []
     if candidate is not None:
-        experiments = [{"name": candidate.stem, "job": str(candidate), "adapter": adapter}]
+        experiments = [{**arm, "name": candidate.resolve().stem, "job": str(candidate)}]
     return CycleManifest.model_validate(
         {
             "cycleId": cycle_id or baseline.resolve().stem,

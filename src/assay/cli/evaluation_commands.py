@@ -16,6 +16,7 @@ Taxonomy = Annotated[
 Adapter = Annotated[
     str | None, typer.Option(help="whose layout it is; found from the files by default")
 ]
+KeepGoing = Annotated[bool, typer.Option(help="count what cannot be read, do not stop at it")]
 PolicyName = Annotated[str, typer.Option(help="statistical, equaxis-v1, or a YAML file")]
 OutputDir = Annotated[Path, typer.Option(help="folder for the report and its page")]
 #: Status where a gate fails.
@@ -36,6 +37,7 @@ def diagnose(
     taxonomy: Taxonomy = None,
     cycle_id: Annotated[str | None, typer.Option(help="the job's name by default")] = None,
     adapter: Adapter = None,
+    keep_going: KeepGoing = False,
     policy: PolicyName = "statistical",
 ) -> None:
     """Say which capabilities of a run are weak, where it fails, and what to try."""
@@ -44,7 +46,12 @@ def diagnose(
 
     with clear_errors():
         manifest = manifest_of(
-            job, cycle_id=cycle_id, taxonomy=taxonomy, adapter=adapter, policy=policy
+            job,
+            cycle_id=cycle_id,
+            taxonomy=taxonomy,
+            adapter=adapter,
+            keep_going=keep_going,
+            policy=policy,
         )
         show(*cycle_tables(run_and_write(manifest, Path(), output_dir, ask=False)))
         _say_where(output_dir)
@@ -79,6 +86,7 @@ def compare(
     candidate: Annotated[Path, typer.Argument(help="folder or file of a run")],
     taxonomy: Taxonomy = None,
     adapter: Adapter = None,
+    keep_going: KeepGoing = False,
     policy: PolicyName = "statistical",
     require_complete: Annotated[
         bool, typer.Option(help="every task in both arms, every attempt with a verdict")
@@ -109,7 +117,14 @@ def compare(
             max_safety=max_safety,
             confident=confident,
         )
-        read = manifest_of(baseline, candidate, taxonomy=taxonomy, adapter=adapter, policy=policy)
+        read = manifest_of(
+            baseline,
+            candidate,
+            taxonomy=taxonomy,
+            adapter=adapter,
+            keep_going=keep_going,
+            policy=policy,
+        )
         found, decision, checked = compare_runs(read, limits)
         show(*decision_lines(found, decision), gate_table(checked))
     if not all(gate.passed for gate in checked):
@@ -120,6 +135,7 @@ def equal_arms(
     job: Annotated[Path, typer.Argument(help="folder or file of a run with repeated attempts")],
     taxonomy: Taxonomy = None,
     adapter: Adapter = None,
+    keep_going: KeepGoing = False,
     policy: Annotated[list[str] | None, typer.Option(help="several may be given")] = None,
     draws: Annotated[int, typer.Option(min=10, help="random splits")] = 200,
     seed: Annotated[int, typer.Option(help="of the splits")] = 1234,
@@ -130,7 +146,7 @@ def equal_arms(
     from assay.cli.evaluation_tables import calibration_table, show
 
     with clear_errors():
-        read = manifest_of(job, taxonomy=taxonomy, adapter=adapter)
+        read = manifest_of(job, taxonomy=taxonomy, adapter=adapter, keep_going=keep_going)
         policies = policy or ["statistical", "equaxis-v1"]
         show(calibration_table(calibrated(read, policies, draws=draws, seed=seed)))
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from assay.core.errors import EvaluationError
 from assay.core.files import atomic_write, read_jsonl
-from assay.evaluation.adapters import read_records
+from assay.core.validation import validated
+from assay.evaluation.adapters import Options, Reading, read_records
 from assay.evaluation.manifest import Arm, CycleManifest, Filters
 from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.results import Result
@@ -35,6 +36,9 @@ class Input(Result):
         As the manifest names them.
     records : int
         Of the whole run, before the arm's filters.
+    refused, missing : int
+        Parts that could not be used and were left out, and attempts that the run says it made, of
+        which there is no file.
     sha256 : str
         Of the run's records as JSON lines, in their order.
     """
@@ -43,7 +47,16 @@ class Input(Result):
     name: str
     sources: tuple[str, ...]
     records: int
+    refused: int = 0
+    missing: int = 0
     sha256: str
+
+
+class Loss(Result):
+    """What of a run is not among its records."""
+
+    refused: int = 0
+    missing: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,10 +67,13 @@ class Runs:
     ----------
     records : sequence of list of EvaluationRecord
         Run by run, in the order of `CycleManifest.runs`; labelled, before any filter.
+    losses : sequence of Loss
+        Of each run.
     """
 
     manifest: CycleManifest
     records: Sequence[list[EvaluationRecord]]
+    losses: Sequence[Loss]
 
     def arm(self, key: str) -> list[EvaluationRecord]:
         """Return the records of an arm (see `CycleManifest.arms`).
@@ -92,6 +108,7 @@ class Runs:
                 sources=arm.sources,
                 records=len(self._run(arm)),
                 sha256=digests[self._number(arm)],
+                **self.losses[self._number(arm)].model_dump(),
             )
             for key, arm in whole.items()
         )
@@ -136,23 +153,23 @@ def read_runs(manifest: CycleManifest, folder: Path) -> Runs:
     taxonomy = None
     if manifest.taxonomy is not None:
         taxonomy = load_taxonomy(folder / manifest.taxonomy)
-    records = []
+    records, losses = [], []
     for arm in manifest.runs().values():
-        options = _options(arm, folder)
-        found: list[EvaluationRecord] = []
-        for source in arm.sources:
-            place = folder / Path(source).expanduser()
-            for record in read_records(place, adapter=_adapter(arm), options=options):
-                found.append(record if taxonomy is None else taxonomy.label(record))
-        _refuse_other_count(arm, len(found))
-        records.append(found)
-    return Runs(manifest, records)
+        options = validated(Options, _options(arm, folder), where="options")
+        reading = Reading(options, keep_going=arm.keep_going)
+        paths = [folder / Path(source).expanduser() for source in arm.sources]
+        found = read_records(paths, adapter=_adapter(arm), taxonomy=taxonomy, reading=reading)
+        records.append(list(found))
+        _refuse_other_count(arm, len(records[-1]))
+        losses.append(Loss(refused=len(reading.refused), missing=reading.missing))
+    return Runs(manifest, records, losses)
 
 
 def write_runs(runs: Runs, path: Path) -> None:
     """Write the records of every run as JSON lines, so that a later step need not read the logs."""
     with atomic_write(path) as stream:
-        for number, records in enumerate(runs.records):
+        for number, (records, loss) in enumerate(zip(runs.records, runs.losses, strict=True)):
+            stream.write(f'{{"run":{number},"loss":{loss.model_dump_json()}}}\n'.encode())
             for record in records:
                 line = f'{{"run":{number},"record":{record.model_dump_json()}}}\n'
                 stream.write(line.encode())
@@ -161,11 +178,15 @@ def write_runs(runs: Runs, path: Path) -> None:
 def load_runs(manifest: CycleManifest, path: Path) -> Runs:
     """Return the runs that `write_runs` wrote."""
     records: list[list[EvaluationRecord]] = [[] for _ in manifest.runs()]
+    losses = []
     for _, line in read_jsonl(path):
+        if "loss" in line:
+            losses.append(Loss.model_validate(line["loss"]))
+            continue
         # Python's strictness allows no list for a tuple; JSON's does.
         text = json.dumps(line["record"])
         records[line["run"]].append(EvaluationRecord.model_validate_json(text))
-    return Runs(manifest, records)
+    return Runs(manifest, records, losses)
 
 
 def _adapter(arm: Arm) -> str | None:

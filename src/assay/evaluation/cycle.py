@@ -159,7 +159,7 @@ def conclude(
         decisions=tuple(sorted(decisions, key=_rank)),
         next_iteration_focus=next_focus(diagnosis),
         comparison=None if previous is None else compare_cycles(previous.diagnosis, diagnosis),
-        remarks=tuple(_remarks(diagnosis, experiments)),
+        remarks=tuple(_remarks(inputs, diagnosis, experiments)),
     )
 
 
@@ -168,7 +168,15 @@ def _rank(decision: Decision) -> tuple[float, str]:
     return (1.0 if score is None else -score), decision.name
 
 
-def _remarks(diagnosis: Diagnosis, experiments: Sequence[Comparison]) -> Iterator[str]:
+def _remarks(
+    inputs: Sequence[Input], diagnosis: Diagnosis, experiments: Sequence[Comparison]
+) -> Iterator[str]:
+    for one in inputs:
+        if one.refused or one.missing:
+            yield (
+                f"{one.name}: {one.refused} parts of the log could not be read and "
+                f"{one.missing} attempts that it says were made left no file."
+            )
     reused = [found.name for found in experiments if found.design.baseline_reused]
     if reused:
         yield (

@@ -74,6 +74,9 @@ class Arm(_Strict):
     filters: Filters = Filters()
     options: dict[str, JsonValue] = Field(default_factory=dict, description="of the adapter")
     count: int | None = Field(default=None, ge=0, description="records that the run must have")
+    keep_going: bool = Field(
+        default=False, description="count what cannot be read, instead of stopping at it"
+    )
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Arm:
@@ -97,7 +100,8 @@ class Arm(_Strict):
     def source_key(self) -> str:
         """Equal for two arms that are read alike."""
         plain = self.records is not None
-        return canonical_json([plain, list(self.sources), self.adapter, self.options])
+        how = [self.adapter, self.options, self.keep_going]
+        return canonical_json([plain, list(self.sources), *how])
 
 
 class Conduct(_Strict):
@@ -268,7 +272,7 @@ class CycleManifest(_Strict):
         """Return the arm with the baseline's sources where it has none of its own."""
         if arm.sources:
             return arm
-        names = ("job", "records", "adapter", "options", "count")
+        names = ("job", "records", "adapter", "options", "count", "keep_going")
         return arm.model_copy(update={name: getattr(self.baseline, name) for name in names})
 
     def runs(self) -> dict[str, Arm]:
