@@ -33,7 +33,7 @@ class Input(Result):
     arm : str
         ``baseline``, ``confirmation``, ``experiments.0``, …
     sources : tuple of str
-        As the manifest names them.
+        As the manifest names them; of an absolute path the last part, which is the same anywhere.
     records : int
         Of the whole run, before the arm's filters.
     refused, missing : int
@@ -105,7 +105,7 @@ class Runs:
             Input(
                 arm=key,
                 name=arm.name,
-                sources=arm.sources,
+                sources=tuple(_portable(source) for source in arm.sources),
                 records=len(self._run(arm)),
                 sha256=digests[self._number(arm)],
                 **self.losses[self._number(arm)].model_dump(),
@@ -209,6 +209,11 @@ def _refuse_other_count(arm: Arm, found: int) -> None:
             where=_where(arm),
             fix="see whether the run ended, or correct `count`.",
         )
+
+
+def _portable(source: str) -> str:
+    path = Path(source)
+    return path.name if path.expanduser().is_absolute() else path.as_posix()
 
 
 def _where(arm: Arm) -> str:

@@ -187,7 +187,7 @@ def _remarks(
     if drifted:
         yield f"{', '.join(drifted)}: the runner's version differs between or within the arms."
     if diagnosis.overall.unjudged:
-        yield f"{diagnosis.overall.unjudged} attempts of the baseline have no verdict."
+        yield f"Attempts of the baseline without a verdict: {diagnosis.overall.unjudged}."
 
 
 def previous_report(manifest: CycleManifest, folder: Path) -> CycleReport | None:

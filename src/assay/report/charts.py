@@ -217,7 +217,7 @@ def _palette(names: list[str]) -> alt.Scale:
 
 def top_legend() -> alt.Legend:
     """Return a legend above the chart."""
-    return alt.Legend(orient="top", title=None, columns=3, symbolType="circle")
+    return alt.Legend(orient="top", title=None, columns=3, symbolType="circle", labelLimit=180)
 
 
 def _unit_scale() -> alt.Scale:

@@ -141,13 +141,19 @@ def _regions(data: pd.DataFrame) -> alt.LayerChart:
         alt.Chart(data)
         .mark_bar()
         .encode(
-            x=alt.X("failures:Q", axis=alt.Axis(title="failed attempts", tickMinStep=1)),
+            x=alt.X(
+                "failures:Q", axis=alt.Axis(title="failed attempts", tickMinStep=1, tickCount=6)
+            ),
             y=named_rows(names, step=16, field="area"),
             color=alt.Color(
                 "code:N",
                 sort=codes,
                 legend=alt.Legend(
-                    orient="top", title=None, columns=2, symbolType="square", labelLimit=260
+                    orient="top",
+                    title=None,
+                    columns=alt.ExprRef("width < 520 ? 1 : 2"),
+                    symbolType="square",
+                    labelLimit=260,
                 ),
                 scale=alt.Scale(domain=codes, range=colours),
             ),

@@ -7,7 +7,8 @@ from typing import Any
 
 from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import CycleReport
-from assay.evaluation.results import QualityAggregate
+from assay.evaluation.hypothesis import ImprovementHypothesis
+from assay.evaluation.results import CapabilityRow, QualityAggregate, TaskRow
 from assay.evaluation.verdicts import ArmsComparison, Comparison, Decision
 from assay.evaluation.wording import amount, codes, growth, interval, p_value, points, share
 from assay.report.views import Cell
@@ -33,7 +34,7 @@ def view(report: CycleReport) -> dict[str, Any]:
         "report": report,
         "sentences": list(_sentences(report)),
         "figures": list(_figures(report)),
-        "capabilities": [_capability(row) for row in diagnosis.capability_matrix],
+        "capabilities": [_capability(row) for row in sorted(diagnosis.capability_matrix, key=_gap)],
         "tasks": [_task(row) for row in diagnosis.task_table],
         "hypotheses": [_hypothesis(one) for one in report.hypotheses],
         "experiments": [_experiment(one, _decision(report, one)) for one in report.experiments],
@@ -135,7 +136,12 @@ def _rates(row: QualityAggregate) -> dict[str, Any]:
     }
 
 
-def _capability(row: Any) -> dict[str, Any]:
+def _gap(row: CapabilityRow) -> tuple[bool, float, str]:
+    """Order the capabilities: weak ones first, then by gap."""
+    return not row.weak, -(row.gap_to_expected or 0.0), row.capability
+
+
+def _capability(row: CapabilityRow) -> dict[str, Any]:
     return {
         **_rates(row),
         "name": row.capability,
@@ -147,7 +153,7 @@ def _capability(row: Any) -> dict[str, Any]:
     }
 
 
-def _task(row: Any) -> dict[str, Any]:
+def _task(row: TaskRow) -> dict[str, Any]:
     return {
         **_rates(row),
         "name": row.task_id,
@@ -158,7 +164,7 @@ def _task(row: Any) -> dict[str, Any]:
     }
 
 
-def _hypothesis(one: Any) -> dict[str, Any]:
+def _hypothesis(one: ImprovementHypothesis) -> dict[str, Any]:
     return {
         "id": one.id,
         "layer": f"{one.phase}, {one.layer}",
