@@ -36,6 +36,8 @@ class Input(Result):
         As the manifest names them; of an absolute path the last part, which is the same anywhere.
     records : int
         Of the whole run, before the arm's filters.
+    expectations : int
+        Records whose task has an expected success rate of its own.
     refused, missing : int
         Parts that could not be used and were left out, and attempts that the run says it made, of
         which there is no file.
@@ -47,6 +49,7 @@ class Input(Result):
     name: str
     sources: tuple[str, ...]
     records: int
+    expectations: int
     refused: int = 0
     missing: int = 0
     sha256: str
@@ -107,6 +110,7 @@ class Runs:
                 name=arm.name,
                 sources=tuple(_portable(source) for source in arm.sources),
                 records=len(self._run(arm)),
+                expectations=self._expectations(arm),
                 sha256=digests[self._number(arm)],
                 **self.losses[self._number(arm)].model_dump(),
             )
@@ -129,6 +133,13 @@ class Runs:
             if record.success is not None and not record.infrastructure:
                 outcomes.setdefault(record.task_id, []).append(record.success)
         return {task: sum(seen) / len(seen) for task, seen in outcomes.items()}
+
+    def _expectations(self, arm: Arm) -> int:
+        known = self._expected or {}
+        return sum(
+            record.expected_success_rate is not None or record.task_id in known
+            for record in self._run(arm)
+        )
 
     def _number(self, arm: Arm) -> int:
         return list(self.manifest.runs()).index(arm.source_key)

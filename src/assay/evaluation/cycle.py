@@ -159,7 +159,7 @@ def conclude(
         decisions=tuple(sorted(decisions, key=_rank)),
         next_iteration_focus=next_focus(diagnosis),
         comparison=None if previous is None else compare_cycles(previous.diagnosis, diagnosis),
-        remarks=tuple(_remarks(inputs, diagnosis, experiments)),
+        remarks=tuple(_remarks(inputs, diagnosis, experiments, policy)),
     )
 
 
@@ -169,8 +169,18 @@ def _rank(decision: Decision) -> tuple[float, str]:
 
 
 def _remarks(
-    inputs: Sequence[Input], diagnosis: Diagnosis, experiments: Sequence[Comparison]
+    inputs: Sequence[Input],
+    diagnosis: Diagnosis,
+    experiments: Sequence[Comparison],
+    policy: Policy,
 ) -> Iterator[str]:
+    baseline = next(one for one in inputs if one.arm == "baseline")
+    if baseline.expectations < baseline.records:
+        yield (
+            f"{baseline.records - baseline.expectations} of {baseline.records} attempts have no "
+            f"expectation of their own; the policy's {policy.expected_success_rate:g} was used. A "
+            "taxonomy can state them."
+        )
     for one in inputs:
         if one.refused or one.missing:
             yield (
