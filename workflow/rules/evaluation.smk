@@ -1,25 +1,5 @@
 # From runs to decisions, one cycle of the evaluation core after the other; every rule is a step of
 # `assay.evaluation.run_cycle`, so that the command line and the workflow say the same.
-E = f"{S}/evaluation/{{cycle}}"
-CYCLES = list(STUDY.cycles)
-EQUAL = [name for name, cycle in STUDY.cycles.items() if cycle.equal_arms]
-
-
-def cycle_spec(wildcards):
-    """The parameters of a cycle's rules."""
-    return STUDY.cycles[wildcards.cycle].parameters
-
-
-def cycle_files(wildcards):
-    """What a cycle reads: shards by their manifests, logs of other runners one by one."""
-    return STUDY.cycles[wildcards.cycle].inputs()
-
-
-def step_seal(step):
-    """Where a step's seal lies."""
-    return f"{S}/manifests/{step}.{{cycle}}.json"
-
-
 rule normalize:
     input:
         script="scripts/normalize.py",
