@@ -31,7 +31,6 @@ rule normalize:
 rule diagnose_capabilities:
     input:
         script="scripts/diagnose_capabilities.py",
-        records=f"{E}/records.jsonl",
         normalized=step_seal("normalize"),
     output:
         diagnosis=f"{E}/diagnosis.json",
@@ -47,12 +46,13 @@ rule diagnose_capabilities:
         mem_mb=4000,
         runtime=30,
     params:
+        records=f"{E}/records.jsonl",
         spec=cycle_spec,
         code=code("diagnose_capabilities.py"),
     message:
         "Diagnosing the baseline of {wildcards.cycle}"
     shell:
-        "python {input.script} --records {input.records:q} --out {output.diagnosis:q}"
+        "python {input.script} --records {params.records:q} --out {output.diagnosis:q}"
         " --verify {input.normalized:q}"
         " --seal {output.seal:q} --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"
 
@@ -89,7 +89,6 @@ rule propose_hypotheses:
 rule compare_experiment:
     input:
         script="scripts/compare_experiment.py",
-        records=f"{E}/records.jsonl",
         hypotheses=f"{E}/proposed.json",
         normalized=step_seal("normalize"),
         proposed=step_seal("propose_hypotheses"),
@@ -107,12 +106,13 @@ rule compare_experiment:
         mem_mb=4000,
         runtime=30,
     params:
+        records=f"{E}/records.jsonl",
         spec=cycle_spec,
         code=code("compare_experiment.py"),
     message:
         "Comparing the candidates of {wildcards.cycle}"
     shell:
-        "python {input.script} --records {input.records:q} --hypotheses {input.hypotheses:q}"
+        "python {input.script} --records {params.records:q} --hypotheses {input.hypotheses:q}"
         " --out {output.comparisons:q} --verify {input.normalized:q} {input.proposed:q}"
         " --seal {output.seal:q} --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"
 
@@ -156,7 +156,6 @@ rule decide:
 rule a_a:
     input:
         script="scripts/a_a.py",
-        records=f"{E}/records.jsonl",
         normalized=step_seal("normalize"),
     output:
         rates=f"{E}/equal-arms.json",
@@ -172,12 +171,13 @@ rule a_a:
         mem_mb=4000,
         runtime=120,
     params:
+        records=f"{E}/records.jsonl",
         spec=cycle_spec,
         code=code("a_a.py"),
     message:
         "Trying the decisions of {wildcards.cycle} on equal arms"
     shell:
-        "python {input.script} --records {input.records:q} --out {output.rates:q}"
+        "python {input.script} --records {params.records:q} --out {output.rates:q}"
         " --verify {input.normalized:q}"
         " --seal {output.seal:q} --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"
 
