@@ -169,7 +169,10 @@ def read_runs(manifest: CycleManifest, folder: Path) -> Runs:
         options = validated(Options, _options(arm, folder), where="options")
         reading = Reading(options, keep_going=arm.keep_going)
         paths = [folder / Path(source).expanduser() for source in arm.sources]
-        found = read_records(paths, adapter=_adapter(arm), taxonomy=taxonomy, reading=reading)
+        plain = "records" if arm.records is not None else None
+        found = read_records(
+            paths, adapter=arm.adapter or plain, taxonomy=taxonomy, reading=reading
+        )
         records.append(list(found))
         _refuse_other_count(arm, len(records[-1]))
         losses.append(Loss(refused=len(reading.refused), missing=reading.missing))
@@ -198,13 +201,6 @@ def load_runs(manifest: CycleManifest, path: Path) -> Runs:
         text = json.dumps(line["record"])
         records[line["run"]].append(EvaluationRecord.model_validate_json(text))
     return Runs(manifest, records, losses)
-
-
-def _adapter(arm: Arm) -> str | None:
-    """Return whose layout it is; a file of records is named by its ending."""
-    if arm.adapter is not None or arm.records is None:
-        return arm.adapter
-    return "records-csv" if arm.records.lower().endswith(".csv") else "records"
 
 
 def _options(arm: Arm, folder: Path) -> dict[str, Any]:
