@@ -122,12 +122,12 @@ def decision_lines(found: Comparison, decision: Decision) -> list[RenderableType
         Text(decision.reason),
         _table(
             "",
-            ("", "baseline", "candidate", "uplift", "95 %", "tokens", "latency", "cost"),
+            ("", "success", "uplift", "95 %", "tokens", "latency", "cost"),
             (
                 (
                     name,
-                    share(arms.baseline.success_rate),
-                    share(arms.candidate.success_rate),
+                    f"{share(arms.baseline.success_rate).removesuffix(' %')} → "
+                    f"{share(arms.candidate.success_rate)}",
                     points(arms.success_rate_uplift),
                     interval(arms.uplift.interval if arms.uplift else None, difference=True),
                     growth(arms.token_change_rate),

@@ -7,8 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from assay.evaluation.cycle import CycleReport
 from assay.evaluation.results import Diagnosis
-from assay.evaluation.verdicts import Comparison
-from assay.evaluation.wording import amount, codes, growth, interval, p_value, points, share
+from assay.evaluation.verdicts import Comparison, Guardrail
+from assay.evaluation.wording import (
+    RELATIVE,
+    amount,
+    codes,
+    growth,
+    interval,
+    p_value,
+    points,
+    share,
+)
 
 _SPECIAL = re.compile(r"([\\`*\[\]|])")
 _MARKUP = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -208,13 +217,23 @@ def _experiment(found: Comparison) -> Iterator[str]:
         yield from _table(
             ("Guardrail", "Scope", "Status", "Change", "Limit"),
             (
-                (one.metric, one.scope, one.status, growth(one.change), growth(one.limit))
+                (
+                    one.metric,
+                    one.scope,
+                    one.status,
+                    _change(one, one.change),
+                    _change(one, one.limit),
+                )
                 for one in found.guardrails
             ),
         )
     if found.regressions:
         harmed = ", ".join(f"{one.capability} ({points(one.uplift)})" for one in found.regressions)
         yield f"\nWorse outside the target: {escape(harmed)}."
+
+
+def _change(one: Guardrail, value: float | None) -> str:
+    return growth(value) if one.metric in RELATIVE else f"{points(value)} points"
 
 
 def _previous(report: CycleReport) -> Iterator[str]:

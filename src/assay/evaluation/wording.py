@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from assay.evaluation.results import Bounds
 
 NONE = "–"
+#: Guardrails whose change is relative; that of the others is a difference of shares.
+RELATIVE = frozenset({"tokens", "cost", "latency_p50", "latency_p95"})
 
 
 def share(value: float | None) -> str:

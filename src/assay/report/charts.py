@@ -215,9 +215,11 @@ def _palette(names: list[str]) -> alt.Scale:
     return alt.Scale(domain=names, range=colours)
 
 
-def top_legend() -> alt.Legend:
+def top_legend(columns: int = 3) -> alt.Legend:
     """Return a legend above the chart."""
-    return alt.Legend(orient="top", title=None, columns=3, symbolType="circle", labelLimit=180)
+    return alt.Legend(
+        orient="top", title=None, columns=columns, symbolType="circle", labelLimit=180
+    )
 
 
 def _unit_scale() -> alt.Scale:

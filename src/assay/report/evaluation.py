@@ -10,7 +10,7 @@ from assay.core.files import write_text
 from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import CycleReport
 from assay.report.encode import json_for_script
-from assay.report.evaluation_charts import evaluation_charts
+from assay.report.evaluation_charts import FEW, evaluation_charts
 from assay.report.evaluation_views import calibration_row, view
 from assay.report.page import render_page
 from assay.report.provenance import software
@@ -53,6 +53,7 @@ def write_page(
         ],
         "task_limit": _MOST_TASKS,
         "has_experiments": any(report.experiments for report in reports),
+        "many": any(len(report.experiments) > FEW for report in reports),
         "has_guardrails": any(one.guardrails for r in reports for one in r.experiments),
         "downloads": downloads,
         "software": software(),

@@ -24,6 +24,8 @@ _STATUS = {
 }
 #: Rows of a chart and of one experiment; the tables have them all.
 _MOST = 40
+#: Experiments of a cycle whose capabilities and guardrails are drawn one by one.
+FEW = 3
 _PERCENT = "datum.value === 0 ? '0' : format(100 * datum.value, '+.3~g')"
 
 
@@ -170,14 +172,15 @@ def _regions(data: pd.DataFrame) -> alt.LayerChart:
 
 def _uplift_rows(reports: Sequence[CycleReport]) -> Iterator[Mapping[str, object]]:
     for report in reports:
+        few = len(report.experiments) <= FEW
         for found in report.experiments:
-            for kind, name, arms in _parts(found):
+            for kind, name, arms in _parts(found, every=few):
                 estimate = arms.uplift.estimate if arms.uplift else arms.success_rate_uplift
                 if estimate is None:
                     continue
                 yield {
                     "benchmark": report.cycle_id,
-                    "row": f"{found.name}: {name}",
+                    "row": _named(report, found, name),
                     "kind": kind,
                     "uplift": estimate,
                     **_bounds(arms.uplift.interval if arms.uplift else None),
@@ -188,11 +191,19 @@ def _uplift_rows(reports: Sequence[CycleReport]) -> Iterator[Mapping[str, object
                 }
 
 
-def _parts(found: Comparison) -> Iterator[tuple[str, str, ArmsComparison]]:
-    yield "target", "target", found.target
+def _named(report: CycleReport, found: Comparison, name: str) -> str:
+    """Return a row's name, with the experiment's where there are several."""
+    return name if len(report.experiments) == 1 else f"{found.name}: {name}"
+
+
+def _parts(found: Comparison, *, every: bool) -> Iterator[tuple[str, str, ArmsComparison]]:
+    """Yield kind, name and arms of what a candidate is compared on."""
+    if found.target_capabilities or found.target_areas:
+        yield "target", "target", found.target
     yield "whole suite", "whole suite", found.suite
     for one in found.by_capability[:_MOST]:
-        yield ("harmed" if one.harmed else "capability"), one.capability, one
+        if every or one.harmed:
+            yield ("harmed" if one.harmed else "capability"), one.capability, one
 
 
 def _uplifts(data: pd.DataFrame) -> alt.LayerChart:
@@ -201,8 +212,8 @@ def _uplifts(data: pd.DataFrame) -> alt.LayerChart:
     y = named_rows(list(dict.fromkeys(data["row"])), step=12, field="row")
     colour = alt.Color(
         "kind:N",
-        legend=top_legend(),
-        scale=alt.Scale(domain=list(kinds), range=list(kinds.values())),
+        legend=top_legend(4),
+        scale=_scale(kinds, data["kind"]),
     )
     axis = alt.Axis(labelExpr=_PERCENT, title="success, candidate − baseline, points", tickCount=6)
     interval = base.mark_rule(strokeWidth=2).encode(
@@ -225,6 +236,11 @@ def _uplifts(data: pd.DataFrame) -> alt.LayerChart:
     return alt.layer(_zero(base), interval, point).properties(height=row_height(12))
 
 
+def _scale(colours: Mapping[str, str], present: pd.Series) -> alt.Scale:
+    names = [name for name in colours if name in set(present)]
+    return alt.Scale(domain=names, range=[colours[name] for name in names])
+
+
 def _zero(base: alt.Chart) -> alt.Chart:
     # A mean over the rows: one line instead of one a row.
     return base.mark_rule(opacity=0.5, color="currentColor").encode(x="mean(zero):Q")
@@ -232,13 +248,16 @@ def _zero(base: alt.Chart) -> alt.Chart:
 
 def _guardrail_rows(reports: Sequence[CycleReport]) -> Iterator[Mapping[str, object]]:
     for report in reports:
+        few = len(report.experiments) <= FEW
         for found in report.experiments:
             for one in found.guardrails:
-                if one.change is None:
+                if one.change is None or one.status not in _STATUS:
+                    continue
+                if one.status == "passed" and not few:
                     continue
                 yield {
                     "benchmark": report.cycle_id,
-                    "row": f"{found.name}: {one.metric.replace('_', ' ')}, {one.scope}",
+                    "row": _named(report, found, f"{one.metric.replace('_', ' ')}, {one.scope}"),
                     "change": one.change,
                     **_bounds(one.interval),
                     "limit": one.limit,
@@ -254,7 +273,7 @@ def _guardrails(data: pd.DataFrame) -> alt.LayerChart:
     colour = alt.Color(
         "status:N",
         legend=top_legend(),
-        scale=alt.Scale(domain=list(_STATUS), range=list(_STATUS.values())),
+        scale=_scale(_STATUS, data["status"]),
     )
     axis = alt.Axis(labelExpr=_PERCENT, title="change, % or points", tickCount=6)
     interval = base.mark_rule(strokeWidth=2).encode(

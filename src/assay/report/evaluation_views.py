@@ -9,8 +9,17 @@ from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import CycleReport
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.results import CapabilityRow, QualityAggregate, TaskRow
-from assay.evaluation.verdicts import ArmsComparison, Comparison, Decision
-from assay.evaluation.wording import amount, codes, growth, interval, p_value, points, share
+from assay.evaluation.verdicts import ArmsComparison, Comparison, Decision, Guardrail
+from assay.evaluation.wording import (
+    RELATIVE,
+    amount,
+    codes,
+    growth,
+    interval,
+    p_value,
+    points,
+    share,
+)
 from assay.report.views import Cell
 
 _DECISIONS = {
@@ -192,20 +201,30 @@ def _experiment(found: Comparison, decision: Decision | None) -> dict[str, Any]:
             f"{len(coverage.candidate_only)} in the candidate alone, "
             f"{len(coverage.changed_versions)} changed."
         ),
-        "arms": [_arms("target", found.target), _arms("whole suite", found.suite)]
-        + [_arms(one.capability, one, harmed=one.harmed) for one in found.by_capability],
-        "guardrails": [
-            {
-                "metric": one.metric.replace("_", " "),
-                "scope": one.scope,
-                "status": one.status.replace("_", " "),
-                "change": growth(one.change),
-                "interval": interval(one.interval, difference=True),
-                "limit": growth(one.limit),
-            }
-            for one in found.guardrails
-        ],
+        "arms": list(_scopes(found)),
+        "guardrails": [_guardrail(one) for one in found.guardrails],
         "codes": found.failure_patterns.by_code,
+    }
+
+
+def _scopes(found: Comparison) -> Iterator[dict[str, Any]]:
+    if found.target_capabilities or found.target_areas:
+        yield _arms("target", found.target)
+    yield _arms("whole suite", found.suite)
+    for one in found.by_capability:
+        yield _arms(one.capability, one, harmed=one.harmed)
+
+
+def _guardrail(one: Guardrail) -> dict[str, Any]:
+    write = growth if one.metric in RELATIVE else points
+    return {
+        "metric": one.metric.replace("_", " "),
+        "scope": one.scope,
+        "status": one.status.replace("_", " "),
+        "unit": "%" if one.metric in RELATIVE else "points",
+        "change": write(one.change).removesuffix(" %"),
+        "interval": interval(one.interval, difference=True),
+        "limit": write(one.limit).removesuffix(" %"),
     }
 
 
