@@ -142,11 +142,17 @@ def decision_lines(found: Comparison, decision: Decision) -> list[RenderableType
 
 
 def _guardrails(found: Comparison) -> Text | None:
-    failing = [one for one in found.guardrails if one.status != "passed"]
-    if not failing:
+    scopes: dict[tuple[str, str], list[str]] = {}
+    for one in found.guardrails:
+        if one.status != "passed":
+            scopes.setdefault((one.metric, one.status), []).append(one.scope)
+    if not scopes:
         return None
-    named = (f"{one.metric} on the {one.scope} {one.status.replace('_', ' ')}" for one in failing)
-    return Text(f"Guardrails: {', '.join(named)}.")
+    named = (
+        f"{metric} {status} ({', '.join(where)})".replace("_", " ")
+        for (metric, status), where in scopes.items()
+    )
+    return Text(f"Guardrails: {'; '.join(named)}.")
 
 
 def gate_table(found: Iterable[Gate]) -> Table | None:
