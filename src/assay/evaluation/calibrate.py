@@ -34,8 +34,8 @@ class Calibration(Result):
     Attributes
     ----------
     how : {"split", "simulated"}
-        Attempts of one arm split at random, or verdicts drawn anew for both arms where tasks were
-        attempted once.
+        Attempts of one arm split at random, tasks with too few of them left out; or, where these
+        are most, verdicts drawn anew for both arms.
     draws : int
         Pairs of arms.
     tasks, attempts : float
@@ -81,9 +81,10 @@ def calibrate(
     arms = _by_variant(records)
     # Point rules compare with the run that chose the hypothesis; the tests ask for a fresh one.
     parts = 2 if policy.points else 3
-    repeated = all(len(one) >= parts for tasks in arms for one in tasks.values())
+    enough = _attempted(arms, parts)
+    repeated = 2 * sum(map(len, enough)) >= sum(map(len, arms))
+    make, arms = (_split, enough) if repeated else (_simulate, arms)
     rng = np.random.default_rng(seed)
-    make = _split if repeated else _simulate
     decided: Counter[str] = Counter()
     regressions, sizes = 0, []
     for _ in range(draws):
@@ -118,6 +119,12 @@ def _by_variant(records: Iterable[EvaluationRecord]) -> list[Tasks]:
     if not arms:
         raise EvaluationError("no record has a verdict.", fix="equal arms need attempts with one.")
     return list(arms.values())
+
+
+def _attempted(arms: list[Tasks], times: int) -> list[Tasks]:
+    """Return the arms with the tasks that were attempted often enough."""
+    kept = [{task: seen for task, seen in arm.items() if len(seen) >= times} for arm in arms]
+    return [arm for arm in kept if arm]
 
 
 def _split(tasks: Tasks, parts: int, rng: np.random.Generator) -> list[Records]:
