@@ -45,9 +45,9 @@ def test_runs_become_decisions_on_one_page_and_only_what_changed_is_redone(
     assert "evaluation.html" in (study / "report/index.html").read_text("utf-8")
     own = json.loads((study / "evaluation/smollm2-135m/cycle-report.json").read_text())
     assert {one["name"] for one in own["experiments"]} == {
-        "letter_plain-for-digit_labels",
-        "letter_plain-for-cloze",
-        "p0-for-p1",
+        "letter_plain for digit_labels",
+        "letter_plain for cloze",
+        "p0 for p1",
     }
     # The command says what the rules say.
     agents = (study / "evaluation/agents/cycle-report.json").read_bytes()

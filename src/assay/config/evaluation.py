@@ -132,14 +132,15 @@ def own_manifest(
     value: dict[str, Any] = {
         "cycleId": model,
         "taxonomy": chosen.taxonomy,
-        "policy": chosen.policy,
+        # A shard measures neither cost nor latency nor safety of an answer.
+        "policy": {"name": chosen.policy, "guardrails": []},
         "baseline": {"name": model, "job": list(folders), **part},
         "experiments": list(_interventions(grid)),
     }
     if chosen.expected == "reference":
         value["expectedFrom"] = {"variants": [grid.reference]}
     else:
-        value["policy"] = {"name": chosen.policy, "expected_success_rate": chosen.expected}
+        value["policy"]["expected_success_rate"] = chosen.expected
     return validated(CycleManifest, value, where="evaluation")
 
 
@@ -160,7 +161,7 @@ def _interventions(grid: Grid) -> Iterator[dict[str, Any]]:
             if level in (None, usual) or not pairs:
                 continue
             yield {
-                "name": f"{usual}-for-{level}",
+                "name": f"{usual} for {level}",
                 "replaces": {"variants": [key for key, _ in pairs]},
                 "filters": {"variants": list(dict.fromkeys(other for _, other in pairs))},
                 "hypothesis": {"proposedChange": f"Ask with {axis} {usual} in place of {level}."},

@@ -92,7 +92,9 @@ class Evaluation(_Strict):
     cycles: dict[Name, str] = Field(
         default_factory=dict, description="name → a cycle's manifest, from any runner's logs"
     )
-    policy: str = Field(default="statistical", description="of the cycles on own answers")
+    policy: Literal["statistical", "equaxis-v1"] = Field(
+        default="statistical", description="of the cycles on own answers"
+    )
     taxonomy: str | None = Field(
         default=None, description="areas and capabilities of own items, by item id"
     )

@@ -53,6 +53,7 @@ def write_page(
         ],
         "task_limit": _MOST_TASKS,
         "has_experiments": any(report.experiments for report in reports),
+        "few": FEW,
         "many": any(len(report.experiments) > FEW for report in reports),
         "has_guardrails": any(one.guardrails for r in reports for one in r.experiments),
         "downloads": downloads,

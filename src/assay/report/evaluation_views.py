@@ -30,6 +30,12 @@ _DECISIONS = {
 }
 
 
+#: Decisions that are told in a sentence; all of them are in a table.
+_TOLD = 3
+#: Numbers of attempts of which pass@k is shown.
+_PASSES = 4
+
+
 def cell(text: str, key: float | None) -> Cell:
     """Return a cell; what is undefined sorts last."""
     return Cell(text, -1e9 if key is None else key)
@@ -46,6 +52,7 @@ def view(report: CycleReport) -> dict[str, Any]:
         "capabilities": [_capability(row) for row in sorted(diagnosis.capability_matrix, key=_gap)],
         "tasks": [_task(row) for row in diagnosis.task_table],
         "hypotheses": [_hypothesis(one) for one in report.hypotheses],
+        "decisions": [_decided(report, one) for one in report.decisions],
         "experiments": [_experiment(one, _decision(report, one)) for one in report.experiments],
         "changes": list(_changes(report)),
     }
@@ -55,10 +62,30 @@ def _decision(report: CycleReport, found: Comparison) -> Decision | None:
     return next((one for one in report.decisions if one.name == found.name), None)
 
 
+def _experiment_of(report: CycleReport, decision: Decision) -> Comparison:
+    return next(found for found in report.experiments if found.name == decision.name)
+
+
+def _decided(report: CycleReport, one: Decision) -> dict[str, Any]:
+    target = _experiment_of(report, one).target
+    needed = [sample.tasks for sample in one.required if sample.tasks is not None]
+    return {
+        "name": one.name,
+        "decision": one.decision,
+        "word": _DECISIONS[one.decision],
+        "uplift": cell(points(one.observed_uplift), one.observed_uplift),
+        "interval": interval(target.uplift.interval if target.uplift else None, difference=True),
+        "score": cell(amount(one.cost_benefit_score, decimals=3), one.cost_benefit_score),
+        "needed": cell(amount(max(needed)) if needed else NONE, max(needed, default=None)),
+        "reason": one.reason,
+    }
+
+
 def _sentences(report: CycleReport) -> Iterator[str]:
     quality = report.diagnosis.task_quality
-    for one in report.decisions:
-        found = next(found for found in report.experiments if found.name == one.name)
+    decided = sorted(report.decisions, key=lambda one: list(_DECISIONS).index(one.decision))
+    for one in decided[:_TOLD]:
+        found = _experiment_of(report, one)
         yield f"{one.name}: {_DECISIONS[one.decision]}. {_gain(found)}. {one.reason}"
     yield (
         f"The baseline succeeds in {share(quality.success_rate)} of {quality.attempts} attempts at "
@@ -123,9 +150,11 @@ def _figures(report: CycleReport) -> Iterator[tuple[str, str]]:
     yield "Cost an attempt (USD)", amount(whole.average_cost_usd, decimals=4)
     yield (
         "Safety violations",
-        f"{whole.safety_violations} of {whole.safety_evaluated} evaluated attempts",
+        f"{whole.safety_violations} of {whole.safety_evaluated} evaluated attempts"
+        if whole.safety_evaluated
+        else NONE,
     )
-    for one in report.diagnosis.passes:
+    for one in report.diagnosis.passes[:_PASSES]:
         yield (
             f"pass@{one.k}, pass^{one.k} ({one.tasks} tasks)",
             f"{share(one.pass_at_k)} / {share(one.pass_hat_k)}",
