@@ -11,6 +11,7 @@ from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.results import CapabilityRow, QualityAggregate, TaskRow
 from assay.evaluation.verdicts import ArmsComparison, Comparison, Decision, Guardrail
 from assay.evaluation.wording import (
+    NONE,
     RELATIVE,
     amount,
     codes,
