@@ -98,7 +98,7 @@ def _tables(report: CycleReport) -> Iterator[str]:
             (
                 row.task_id,
                 row.task_area,
-                ", ".join(row.capability_tags),
+                ", ".join(row.capability_tags[:4]) + ("…" if len(row.capability_tags) > 4 else ""),
                 row.attempts,
                 share(row.success_rate),
                 share(row.expected_success_rate),

@@ -193,7 +193,10 @@ def _uplift_rows(reports: Sequence[CycleReport]) -> Iterator[Mapping[str, object
 
 def _named(report: CycleReport, found: Comparison, name: str) -> str:
     """Return a row's name, with the experiment's where there are several."""
-    return name if len(report.experiments) == 1 else f"{found.name}: {name}"
+    if len(report.experiments) == 1:
+        return name
+    aimed = bool(found.target_capabilities or found.target_areas)
+    return found.name if name == "whole suite" and not aimed else f"{found.name}: {name}"
 
 
 def _parts(found: Comparison, *, every: bool) -> Iterator[tuple[str, str, ArmsComparison]]:

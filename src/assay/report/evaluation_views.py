@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from assay.evaluation.calibrate import Calibration
@@ -197,10 +197,16 @@ def _task(row: TaskRow) -> dict[str, Any]:
         **_rates(row),
         "name": row.task_id,
         "area": row.task_area,
-        "tags": ", ".join(row.capability_tags),
+        "tags": _first(row.capability_tags),
         "gap": cell(points(row.gap_to_expected), row.gap_to_expected),
         "codes": codes(row.failure_codes),
     }
+
+
+def _first(names: Sequence[str], *, most: int = 4) -> str:
+    """Return the first names; how a question was asked can be two dozen tags."""
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])
 
 
 def _hypothesis(one: ImprovementHypothesis) -> dict[str, Any]:
