@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assay.core.errors import EvaluationError
 from assay.core.validation import unknown, validated
+from assay.evaluation.results import PolicyName
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Level = Annotated[float, Field(gt=0, lt=1)]
@@ -81,6 +82,11 @@ class Policy(BaseModel):
     def points(self) -> bool:
         """Whether the original core's point rules apply."""
         return self.rules == "points"
+
+    @property
+    def label(self) -> PolicyName:
+        """What a result says of the policy that made it."""
+        return PolicyName(name=self.name, version=self.version, digest=self.digest)
 
     @property
     def digest(self) -> str:

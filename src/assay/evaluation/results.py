@@ -174,6 +174,8 @@ class CapabilityRow(QualityAggregate):
 
     Attributes
     ----------
+    failure_codes : dict
+        Code → failed attempts, the most frequent first.
     test : WeaknessTest or None
         None under `equaxis-v1`, which compares the gap with a threshold.
     weak : bool
@@ -182,6 +184,7 @@ class CapabilityRow(QualityAggregate):
     capability: str
     expected_success_rate: float | None
     gap_to_expected: float | None
+    failure_codes: dict[str, int]
     areas: dict[str, QualityAggregate]
     test: WeaknessTest | None
     weak: bool
