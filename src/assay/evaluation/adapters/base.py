@@ -134,14 +134,17 @@ class Reading:
     def failure(self, facts: Facts) -> dict[str, Any]:
         """Return the fields of a record that name a failure, and the verdict that is left.
 
-        What failed around the model leaves no verdict on it, whatever a grader then wrote.
+        What failed around the model leaves no verdict on it, whatever a grader then wrote; a
+        model or agent that broke without a verdict has not passed.
         """
         found = self.classifier.classify(facts)
         if found is None:
             return {"success": facts.passed}
-        void = found.kind == "infrastructure" and self.options.classifier == "table"
+        verdict = facts.passed if found.kind == "infrastructure" else bool(facts.passed)
+        if found.kind == "infrastructure" and self.options.classifier == "table":
+            verdict = None
         return {
-            "success": None if void else facts.passed,
+            "success": verdict,
             "failure_code": found.code,
             "failure_class": found.kind,
             "classification_source": found.source,

@@ -32,7 +32,10 @@ def parse(text: bytes, where: str) -> Any:
     except orjson.JSONDecodeError as error:
         problem = str(error)
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        # Half a surrogate pair is let in by `json`, and is no text that could be written again.
+        json.dumps(value, ensure_ascii=False).encode()
+        return value
     except (ValueError, RecursionError) as error:
         raise EvaluationError(f"this is no JSON ({problem}).", where=where) from error
 

@@ -33,7 +33,7 @@ class Lighteval:
             return False
         try:
             return set(_COLUMNS) <= set(pq.read_schema(place).names)
-        except (OSError, pa.ArrowException):
+        except (OSError, ValueError, pa.ArrowException):
             return False
 
     def read(self, path: Path, reading: Reading) -> Iterator[EvaluationRecord]:
@@ -62,7 +62,7 @@ def _rows(place: Path) -> Iterator[Mapping[str, Any]]:
                 raise EvaluationError(f"there is no column {lacking[0]!r}.", where=place)
             for batch in file.iter_batches(_BATCH, columns=list(_COLUMNS)):
                 yield from batch.to_pylist()
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]
         raise EvaluationError(f"this is no whole parquet ({reason}).", where=place) from error
 

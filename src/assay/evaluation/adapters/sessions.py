@@ -64,7 +64,7 @@ class Sessions(ABC):
                         fix="add one to the verdicts, or take the session out.",
                     )
                 unsaid = {key: v for key, v in facts.items() if getattr(record, key) is None}
-                yield reading.record(str(place), **{**record.model_dump(), **unsaid})
+                yield reading.record(str(place), **{**record.model_dump(by_alias=False), **unsaid})
         yield from verdicts.values()
 
     @abstractmethod
