@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from assay.evaluation.adapters import Options, Reading, read_records
 from assay.evaluation.manifest import Arm, CycleManifest, Filters
 from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.results import Result
+from assay.evaluation.select import belongs, nothing_left, select
 from assay.evaluation.taxonomy import load_taxonomy
 
 #: Options of adapters that are files.
@@ -94,9 +93,9 @@ class Runs:
     def variants(self) -> list[EvaluationRecord]:
         """The baseline's records that its filters choose, each with its own variant."""
         arm = self.manifest.baseline
-        found = [record for record in self._run(arm) if _belongs(record, arm.filters)]
+        found = [record for record in self._run(arm) if belongs(record, arm.filters)]
         if not found:
-            raise _nothing(set(), name=arm.name, where=_where(arm))
+            raise nothing_left(set(), name=arm.name, where=_where(arm))
         return found
 
     @cached_property
@@ -238,64 +237,3 @@ def _digest(records: Iterable[EvaluationRecord]) -> str:
     for record in records:
         running.update(record.model_dump_json().encode() + b"\n")
     return running.hexdigest()
-
-
-def select(
-    records: Iterable[EvaluationRecord], filters: Sequence[Filters], *, name: str, where: str
-) -> Iterator[EvaluationRecord]:
-    """Yield the records that all `filters` choose, as the arm `name`, in their order.
-
-    Where one says that it is an attempt that was there already (several jobs or variants make up
-    the arm), it counts as the next attempt at its task.
-
-    Raises
-    ------
-    EvaluationError
-        At the end, if none was chosen; the variants at hand are named.
-    """
-    variants: set[str] = set()
-    last: dict[str, int] = {}
-    seen: set[tuple[str, int]] = set()
-    most = min((one.attempts for one in filters if one.attempts is not None), default=math.inf)
-    for record in records:
-        variants.add(record.variant)
-        if not all(_belongs(record, one) for one in filters):
-            continue
-        task, attempt = record.task_id, record.attempt
-        if (task, attempt) in seen:
-            attempt = last[task] + 1
-        seen.add((task, attempt))
-        last[task] = max(attempt, last.get(task, 0))
-        if attempt <= most:
-            yield record.model_copy(update={"variant": name, "attempt": attempt})
-    if not seen:
-        raise _nothing(variants, name=name, where=where)
-
-
-def _nothing(variants: set[str], *, name: str, where: str, most: int = 12) -> EvaluationError:
-    if not variants:
-        return EvaluationError(
-            f"{name} has no record.", where=where, fix="see whether the run ended, and where."
-        )
-    names = sorted(variants)
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return EvaluationError(
-        f"no record of {name} is left by its filters.",
-        where=where,
-        fix=f"variants at hand: {', '.join(names[:most])}{more}.",
-    )
-
-
-def _belongs(record: EvaluationRecord, filters: Filters) -> bool:
-    return (
-        _matches((record.variant,), filters.variants)
-        and _matches((record.task_id,), filters.tasks)
-        and _matches((record.task_area,), filters.areas)
-        and _matches(record.capability_tags, filters.tags)
-    )
-
-
-def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    if not patterns:
-        return True
-    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)

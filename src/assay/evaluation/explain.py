@@ -11,7 +11,7 @@ from assay.core.files import write_json, write_text
 from assay.core.identity import sha256_text
 from assay.core.pins import Access, ApiPin
 from assay.evaluation.evidence import Prompt
-from assay.evaluation.manifest import LLM
+from assay.evaluation.llm import LLM
 from assay.models.backends.api_client import Client, Unanswered
 from assay.models.backends.api_replies import Malformed
 

@@ -109,9 +109,9 @@ def _tables(report: CycleReport) -> Iterator[str]:
         ),
     )
     yield from _section("Capability matrix")
-    heads = ("Capability", "Weak", "Attempts", "Success", "Interval", "Expected", "Gap", "p")
+    columns = ("Capability", "Weak", "Attempts", "Success", "Interval", "Expected", "Gap", "p")
     yield from _table(
-        (*heads, "Area success rates"),
+        (*columns, "Area success rates"),
         (
             (
                 row.capability,

@@ -10,7 +10,8 @@ from assay.core.files import write_text
 from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import CycleReport
 from assay.report.encode import json_for_script
-from assay.report.evaluation_charts import FEW, evaluation_charts
+from assay.report.evaluation_charts import evaluation_charts
+from assay.report.evaluation_forests import FEW
 from assay.report.evaluation_views import calibration_row, view
 from assay.report.page import render_page
 from assay.report.provenance import software

@@ -9,37 +9,22 @@ from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import CycleReport
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.results import CapabilityRow, QualityAggregate, TaskRow
-from assay.evaluation.verdicts import ArmsComparison, Comparison, Decision, Guardrail
+from assay.evaluation.verdicts import Comparison, Decision
 from assay.evaluation.wording import (
     NONE,
-    RELATIVE,
     amount,
     codes,
-    growth,
     interval,
     p_value,
     points,
     share,
 )
-from assay.report.views import Cell
-
-_DECISIONS = {
-    "deploy": "deploy",
-    "scoped": "deploy in its scope only",
-    "reject": "reject",
-    "insufficient_data": "not enough data",
-}
-
+from assay.report.evaluation_experiments import DECISIONS, cell, experiment, target
 
 #: Decisions that are told in a sentence; all of them are in a table.
 _TOLD = 3
 #: Numbers of attempts of which pass@k is shown.
 _PASSES = 4
-
-
-def cell(text: str, key: float | None) -> Cell:
-    """Return a cell; what is undefined sorts last."""
-    return Cell(text, -1e9 if key is None else key)
 
 
 def view(report: CycleReport) -> dict[str, Any]:
@@ -54,7 +39,7 @@ def view(report: CycleReport) -> dict[str, Any]:
         "tasks": [_task(row) for row in diagnosis.task_table],
         "hypotheses": [_hypothesis(one) for one in report.hypotheses],
         "decisions": [_decided(report, one) for one in report.decisions],
-        "experiments": [_experiment(one, _decision(report, one)) for one in report.experiments],
+        "experiments": [experiment(one, _decision(report, one)) for one in report.experiments],
         "changes": list(_changes(report)),
     }
 
@@ -68,14 +53,14 @@ def _experiment_of(report: CycleReport, decision: Decision) -> Comparison:
 
 
 def _decided(report: CycleReport, one: Decision) -> dict[str, Any]:
-    target = _experiment_of(report, one).target
+    arms = _experiment_of(report, one).target
     needed = [sample.tasks for sample in one.required if sample.tasks is not None]
     return {
         "name": one.name,
         "decision": one.decision,
-        "word": _DECISIONS[one.decision],
+        "word": DECISIONS[one.decision],
         "uplift": cell(points(one.observed_uplift), one.observed_uplift),
-        "interval": interval(target.uplift.interval if target.uplift else None, difference=True),
+        "interval": interval(arms.uplift.interval if arms.uplift else None, difference=True),
         "score": cell(amount(one.cost_benefit_score, decimals=3), one.cost_benefit_score),
         "needed": cell(amount(max(needed)) if needed else NONE, max(needed, default=None)),
         "reason": one.reason,
@@ -84,10 +69,10 @@ def _decided(report: CycleReport, one: Decision) -> dict[str, Any]:
 
 def _sentences(report: CycleReport) -> Iterator[str]:
     quality = report.diagnosis.task_quality
-    decided = sorted(report.decisions, key=lambda one: list(_DECISIONS).index(one.decision))
+    decided = sorted(report.decisions, key=lambda one: list(DECISIONS).index(one.decision))
     for one in decided[:_TOLD]:
         found = _experiment_of(report, one)
-        yield f"{one.name}: {_DECISIONS[one.decision]}. {_gain(found)}. {one.reason}"
+        yield f"{one.name}: {DECISIONS[one.decision]}. {_gain(found)}. {one.reason}"
     yield (
         f"The baseline succeeds in {share(quality.success_rate)} of {quality.attempts} attempts at "
         f"{quality.tasks} tasks (95 % interval {interval(quality.success_interval)})."
@@ -98,17 +83,12 @@ def _sentences(report: CycleReport) -> Iterator[str]:
 def _gain(found: Comparison) -> str:
     arms = found.target
     text = (
-        f"Success on {_target(found)} {share(arms.baseline.success_rate)} → "
+        f"Success on {target(found)} {share(arms.baseline.success_rate)} → "
         f"{share(arms.candidate.success_rate)}"
     )
     if arms.uplift is None or arms.uplift.interval is None:
         return text
     return f"{text}, {interval(arms.uplift.interval, difference=True)} points"
-
-
-def _target(found: Comparison) -> str:
-    names = [*found.target_capabilities, *found.target_areas]
-    return ", ".join(names) or "the whole suite"
 
 
 def _weak(report: CycleReport) -> str:
@@ -220,64 +200,6 @@ def _hypothesis(one: ImprovementHypothesis) -> dict[str, Any]:
         if one.required
         else cell(amount(None), None),
         "codes": codes(one.evidence.failure_codes) if one.evidence else "",
-    }
-
-
-def _experiment(found: Comparison, decision: Decision | None) -> dict[str, Any]:
-    coverage = found.coverage
-    return {
-        "name": found.name,
-        "hypothesis": found.hypothesis_id,
-        "target": _target(found),
-        "decision": decision,
-        "word": _DECISIONS[decision.decision] if decision else "",
-        "coverage": (
-            f"{coverage.paired_tasks} tasks, {coverage.paired_attempts} matched attempts; "
-            f"{len(coverage.baseline_only)} tasks in the baseline alone, "
-            f"{len(coverage.candidate_only)} in the candidate alone, "
-            f"{len(coverage.changed_versions)} changed."
-        ),
-        "arms": list(_scopes(found)),
-        "guardrails": [_guardrail(one) for one in found.guardrails],
-        "codes": found.failure_patterns.by_code,
-    }
-
-
-def _scopes(found: Comparison) -> Iterator[dict[str, Any]]:
-    if found.target_capabilities or found.target_areas:
-        yield _arms("target", found.target)
-    yield _arms("whole suite", found.suite)
-    for one in found.by_capability:
-        yield _arms(one.capability, one, harmed=one.harmed)
-
-
-def _guardrail(one: Guardrail) -> dict[str, Any]:
-    write = growth if one.metric in RELATIVE else points
-    return {
-        "metric": one.metric.replace("_", " "),
-        "scope": one.scope,
-        "status": one.status.replace("_", " "),
-        "unit": "%" if one.metric in RELATIVE else "points",
-        "change": write(one.change).removesuffix(" %"),
-        "interval": interval(one.interval, difference=True),
-        "limit": write(one.limit).removesuffix(" %"),
-    }
-
-
-def _arms(name: str, arms: ArmsComparison, *, harmed: bool = False) -> dict[str, Any]:
-    effect = arms.uplift
-    return {
-        "name": name,
-        "harmed": harmed,
-        "baseline": share(arms.baseline.success_rate),
-        "candidate": share(arms.candidate.success_rate),
-        "uplift": cell(points(arms.success_rate_uplift), arms.success_rate_uplift),
-        "interval": interval(effect.interval if effect else None, difference=True),
-        "p": p_value(effect.better_p if effect else None),
-        "worse": p_value(effect.worse_p if effect else None),
-        "tokens": growth(arms.token_change_rate),
-        "latency": growth(arms.latency_change_rate),
-        "cost": growth(arms.cost_change_rate),
     }
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from assay.core.errors import AssayError, EvaluationError
 from assay.core.validation import validated
-from assay.evaluation.arms import Runs, load_runs, read_runs, select, write_runs
+from assay.evaluation.arms import Runs, load_runs, read_runs, write_runs
 from assay.evaluation.manifest import CycleManifest, Filters
 from assay.evaluation.record import EvaluationRecord
+from assay.evaluation.select import select
 from support.evaluation import attempts, write_records
 
 

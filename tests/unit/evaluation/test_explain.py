@@ -11,7 +11,7 @@ import pytest
 from assay.core.errors import AssayError, EvaluationError, ModelError
 from assay.evaluation.evidence import build_prompt, redact
 from assay.evaluation.explain import explain
-from assay.evaluation.manifest import LLM
+from assay.evaluation.llm import LLM
 from support.api_server import Refusal, Server, serving
 
 KEY = "sk-very-secret-1234567890"
