@@ -9,8 +9,6 @@ import altair as alt
 import pandas as pd
 
 from assay.evaluation.cycle import CycleReport
-from assay.evaluation.results import Bounds
-from assay.evaluation.verdicts import ArmsComparison, Comparison
 from assay.plots.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from assay.report.charts import finished, named_rows, row_height, top_legend
 from assay.report.evaluation_forests import (
@@ -23,11 +21,6 @@ from assay.report.evaluation_forests import (
 
 _CODES = (VERMILLION, ORANGE, BLUE, GREEN, PURPLE, "#56B4E9", "#CC79A7")
 _OTHER = "other codes"
-    "passed": GREEN,
-    "inconclusive": ORANGE,
-    "failed": VERMILLION,
-    "not_evaluated": "#999999",
-}
 #: Rows of a chart; the tables have them all.
 _MOST = 40
 
