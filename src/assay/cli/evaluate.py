@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.cli.gates import Gate, Limits, gates
+from assay.core.errors import ConfigError
 from assay.evaluation.arms import read_runs
 from assay.evaluation.calibrate import Calibration, calibrate
 from assay.evaluation.cycle import CycleReport, compare_arms, policy_of, run_cycle
@@ -50,6 +51,8 @@ def run_and_write(manifest: CycleManifest, folder: Path, out: Path, *, ask: bool
 
     A failed explanation leaves the whole report behind.
     """
+    if out.exists() and not out.is_dir():
+        raise ConfigError("this is a file.", where=out, fix="name a folder.")
     report = run_cycle(manifest, folder)
     limit = {} if manifest.llm is None else {"max_tokens": manifest.llm.max_input_tokens}
     files, prompt = write_report(report, out, **limit)

@@ -17,7 +17,7 @@ from assay.evaluation.adapters import Options, Reading, read_records
 from assay.evaluation.manifest import Arm, CycleManifest, Filters
 from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.results import Result
-from assay.evaluation.select import belongs, nothing_left, select
+from assay.evaluation.select import AtHand, belongs, select
 from assay.evaluation.taxonomy import load_taxonomy
 
 #: Options of adapters that are files.
@@ -92,10 +92,14 @@ class Runs:
     @cached_property
     def variants(self) -> list[EvaluationRecord]:
         """The baseline's records that its filters choose, each with its own variant."""
-        arm = self.manifest.baseline
-        found = [record for record in self._run(arm) if belongs(record, arm.filters)]
+        arm, hand = self.manifest.baseline, AtHand()
+        found = []
+        for record in self._run(arm):
+            hand.see(record)
+            if belongs(record, arm.filters):
+                found.append(record)
         if not found:
-            raise nothing_left(set(), name=arm.name, where=_where(arm))
+            raise hand.nothing_left((arm.filters,), name=arm.name, where=_where(arm))
         return found
 
     @cached_property

@@ -241,7 +241,7 @@ def read_manifest(path: Path) -> CycleManifest:
 def _read_yaml(path: Path) -> Any:
     try:
         return yaml.safe_load(path.read_text("utf-8"))
-    except FileNotFoundError as error:
-        raise ConfigError("file not found.", where=path) from error
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}.", where=path) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"not valid YAML: {error}", where=path) from error
+        raise ConfigError(f"not valid YAML: {' '.join(str(error).split())}", where=path) from error

@@ -10,6 +10,9 @@ from assay.core.errors import EvaluationError
 from assay.evaluation.manifest import Filters
 from assay.evaluation.record import EvaluationRecord
 
+#: What filters name of the records.
+_CHOSEN = ("variants", "areas", "tags")
+
 
 def select(
     records: Iterable[EvaluationRecord], filters: Sequence[Filters], *, name: str, where: str
@@ -24,12 +27,12 @@ def select(
     EvaluationError
         At the end, if none was chosen; the variants at hand are named.
     """
-    variants: set[str] = set()
+    hand = AtHand()
     last: dict[str, int] = {}
     seen: set[tuple[str, int]] = set()
     most = min((one.attempts for one in filters if one.attempts is not None), default=math.inf)
     for record in records:
-        variants.add(record.variant)
+        hand.see(record)
         if not all(belongs(record, one) for one in filters):
             continue
         task, attempt = record.task_id, record.attempt
@@ -40,22 +43,38 @@ def select(
         if attempt <= most:
             yield record.model_copy(update={"variant": name, "attempt": attempt})
     if not seen:
-        raise nothing_left(variants, name=name, where=where)
+        raise hand.nothing_left(filters, name=name, where=where)
 
 
-def nothing_left(variants: set[str], *, name: str, where: str, most: int = 12) -> EvaluationError:
-    """Return the error for filters that leave no record."""
-    if not variants:
+class AtHand:
+    """What the records have that filters may choose by."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, set[str]] = {name: set() for name in _CHOSEN}
+
+    def see(self, record: EvaluationRecord) -> None:
+        """Note what a record has."""
+        self._seen["variants"].add(record.variant)
+        self._seen["areas"].add(record.task_area)
+        self._seen["tags"].update(record.capability_tags)
+
+    def nothing_left(
+        self, filters: Sequence[Filters], *, name: str, where: str, most: int = 12
+    ) -> EvaluationError:
+        """Return the error for filters that leave no record: it names what they may choose."""
+        if not self._seen["variants"]:
+            return EvaluationError(
+                f"{name} has no record.", where=where, fix="see whether the run ended, and where."
+            )
+        asked = [key for key in _CHOSEN if any(getattr(one, key) for one in filters)]
+        said = []
+        for key in asked or ["variants"]:
+            names = sorted(self._seen[key])
+            more = f" and {len(names) - most} more" if len(names) > most else ""
+            said.append(f"{key} at hand: {', '.join(names[:most])}{more}")
         return EvaluationError(
-            f"{name} has no record.", where=where, fix="see whether the run ended, and where."
+            f"no record of {name} is left by its filters.", where=where, fix=f"{'; '.join(said)}."
         )
-    names = sorted(variants)
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return EvaluationError(
-        f"no record of {name} is left by its filters.",
-        where=where,
-        fix=f"variants at hand: {', '.join(names[:most])}{more}.",
-    )
 
 
 def belongs(record: EvaluationRecord, filters: Filters) -> bool:

@@ -74,6 +74,8 @@ def test_the_most_attempts_of_a_task_are_counted_after_the_choice() -> None:
 def test_filters_that_leave_nothing_name_the_variants_at_hand() -> None:
     with pytest.raises(EvaluationError, match=r"variants at hand: x, y"):
         chosen([record(variant="y"), record(variant="x")], Filters(variants=("z",)))
+    with pytest.raises(EvaluationError, match="areas at hand: a"):
+        chosen([record(task_area="a")], Filters(areas=("z",)))
     with pytest.raises(EvaluationError, match="has no record"):
         chosen([])
 
