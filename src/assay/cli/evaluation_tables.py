@@ -119,7 +119,7 @@ def decision_lines(found: Comparison, decision: Decision) -> list[RenderableType
     scopes = (("target", found.target), ("whole suite", found.suite))
     return [
         head,
-        Text(decision.reason),
+        Text(decision.reason[:1].upper() + decision.reason[1:]),
         _table(
             "",
             ("", "success", "uplift", "95 %", "tokens", "latency", "cost"),

@@ -18,7 +18,7 @@ from assay.core.validation import first_problem, unknown
 from assay.evaluation.arms import Input, Runs, read_runs
 from assay.evaluation.compare import compare
 from assay.evaluation.cycles import CycleChange, compare_cycles
-from assay.evaluation.decide import decide, next_focus
+from assay.evaluation.decide import decide, next_focus, rank
 from assay.evaluation.diagnosis import diagnose
 from assay.evaluation.hypothesis import Focus, ImprovementHypothesis
 from assay.evaluation.hypothesize import hypothesize
@@ -148,7 +148,6 @@ def conclude(
     previous: CycleReport | None,
 ) -> CycleReport:
     """Decide on every candidate, look ahead and back, and put the report together."""
-    decisions = [decide(found, policy) for found in experiments]
     return CycleReport(
         cycle_id=manifest.cycle_id or "cycle",
         policy=policy.model_dump(mode="json"),
@@ -156,16 +155,11 @@ def conclude(
         diagnosis=diagnosis,
         hypotheses=tuple(hypotheses),
         experiments=tuple(experiments),
-        decisions=tuple(sorted(decisions, key=_rank)),
+        decisions=rank(tuple(decide(found, policy) for found in experiments)),
         next_iteration_focus=next_focus(diagnosis),
         comparison=None if previous is None else compare_cycles(previous.diagnosis, diagnosis),
         remarks=tuple(_remarks(inputs, diagnosis, experiments, policy)),
     )
-
-
-def _rank(decision: Decision) -> tuple[float, str]:
-    score = decision.cost_benefit_score
-    return (1.0 if score is None else -score), decision.name
 
 
 def _remarks(

@@ -63,7 +63,7 @@ def _decided(report: CycleReport, one: Decision) -> dict[str, Any]:
         "interval": interval(arms.uplift.interval if arms.uplift else None, difference=True),
         "score": cell(amount(one.cost_benefit_score, decimals=3), one.cost_benefit_score),
         "needed": cell(amount(max(needed)) if needed else NONE, max(needed, default=None)),
-        "reason": one.reason,
+        "reason": _upper(one.reason),
     }
 
 
@@ -72,7 +72,7 @@ def _sentences(report: CycleReport) -> Iterator[str]:
     decided = sorted(report.decisions, key=lambda one: list(DECISIONS).index(one.decision))
     for one in decided[:_TOLD]:
         found = _experiment_of(report, one)
-        yield f"{one.name}: {DECISIONS[one.decision]}. {_gain(found)}. {one.reason}"
+        yield f"{one.name}: {DECISIONS[one.decision]}. {_gain(found)}. {_upper(one.reason)}"
     yield (
         f"The baseline succeeds in {share(quality.success_rate)} of {quality.attempts} attempts at "
         f"{quality.tasks} tasks (95 % interval {interval(quality.success_interval)})."
@@ -89,6 +89,10 @@ def _gain(found: Comparison) -> str:
     if arms.uplift is None or arms.uplift.interval is None:
         return text
     return f"{text}, {interval(arms.uplift.interval, difference=True)} points"
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _weak(report: CycleReport) -> str:
