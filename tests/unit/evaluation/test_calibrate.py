@@ -99,7 +99,9 @@ def real(shared: Path) -> list[EvaluationRecord]:
 def test_real_trials_of_one_agent_are_told_apart_by_point_rules_alone(
     real: list[EvaluationRecord],
 ) -> None:
-    points, tests = (calibrate(real, policy, draws=60, seed=1) for policy in (POINTS, STATISTICAL))
+    # The trials measured neither cost nor latency: guardrails on them would hold everything back.
+    bare = load_policy({"name": "statistical", "guardrails": []})
+    points, tests = (calibrate(real, policy, draws=60, seed=1) for policy in (POINTS, bare))
     _show(points, tests)
     # Published for these data: a false regression in 89 % of the comparisons.
     assert points.regression_rate > 0.5
