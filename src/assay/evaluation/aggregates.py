@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -101,7 +102,7 @@ def quality_aggregates(
         yield QualityAggregate.model_construct(**values)
 
 
-def quality_values(table: Table, members: Members, policy: Policy) -> Iterator[dict[str, object]]:
+def quality_values(table: Table, members: Members, policy: Policy) -> Iterator[dict[str, Any]]:
     """Yield the fields of `QualityAggregate` of each group, for a row that has more of them."""
     raw = np.bincount(members.groups, minlength=members.count).tolist()
     columns = _columns(table, members.only(table.quality), policy)
@@ -115,8 +116,8 @@ def quality_values(table: Table, members: Members, policy: Policy) -> Iterator[d
         }
 
 
-def _values(columns: _Columns, group: int, policy: Policy) -> dict[str, object]:
-    values: dict[str, object] = {}
+def _values(columns: _Columns, group: int, policy: Policy) -> dict[str, Any]:
+    values: dict[str, Any] = {}
     for field in fields(columns):
         column = getattr(columns, field.name)
         if isinstance(column, tuple):

@@ -42,7 +42,7 @@ def failure_regions(table: Table, policy: Policy) -> tuple[FailureRegion, ...]:
 
 
 def _row(values: dict[str, Any], area: str, total: int, policy: Policy) -> FailureRegion:
-    share = rounded(values["failures"] / total, policy)
+    share = rounded(values["failures"] / total, policy) or 0.0
     return FailureRegion.model_construct(
         **values, task_area=area, failure_share=share, failure_codes={}, capabilities={}
     )

@@ -6,6 +6,7 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from assay.evaluation.policy import Policy
 from assay.evaluation.record import EvaluationRecord
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Ints = NDArray[np.integer[Any]]
 Codes = NDArray[np.int32]
 Bits = NDArray[np.bool_]
 

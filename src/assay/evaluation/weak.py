@@ -93,4 +93,4 @@ def _clustered(hits: Ints, n: Ints, rate: Floats) -> Weakness:
 
 def adjusted(tests: list[Weakness]) -> Floats:
     """Return Holm's adjusted p-values of one suite's capabilities; NaN was not tested."""
-    return holm(np.array([[test.p_value for test in tests]]))[0]
+    return np.asarray(holm(np.array([[test.p_value for test in tests]]))[0], float)
