@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from assay.evaluation.compare_points import quality, regression, targeted
-from assay.evaluation.effects import Matched, effect, tipping_point
-from assay.evaluation.groups import by_tag, capabilities
+from assay.evaluation.aggregates import Members, quality_aggregates
+from assay.evaluation.compare_points import regression, targeted
+from assay.evaluation.effects import Matched, effect, effects, tipping_point
+from assay.evaluation.groups import by_area, by_tag, capabilities
 from assay.evaluation.guardrails import Arms, guardrails
 from assay.evaluation.hypothesis import ImprovementHypothesis, RequiredSample
 from assay.evaluation.hypothesize import required_sample
 from assay.evaluation.pairing import Pairs, pair
 from assay.evaluation.patterns import code_changes
 from assay.evaluation.policy import Policy
-from assay.evaluation.table import UNKNOWN, Bits, Table
+from assay.evaluation.table import UNKNOWN, Bits, Floats, Ints, Table
 from assay.evaluation.verdicts import (
     AreaComparison,
     ArmsComparison,
@@ -43,10 +46,9 @@ def compare_tests(
     """Compare matched attempts; tasks are the units of evidence."""
     run = _Run(Arms(baseline, candidate, pair(baseline, candidate, policy)), policy)
     target = run.mask(*(targeted(table, hypothesis) for table in (baseline, candidate)))
-    on_target, on_suite = run.compared(target), run.compared(run.everything)
+    on_target, on_suite = run.compared(_two(target))
     rows, suite_harm, safety_harm = run.harm(on_suite)
-    worst = on_suite.worst_case or run.effect(run.everything)
-    limits = guardrails(run.arms, target, worst, policy)
+    limits = guardrails(run.arms, target, _worst(on_suite), policy)
     return Comparison(
         name=name,
         hypothesis_id=hypothesis.id,
@@ -74,6 +76,18 @@ def compare_tests(
     )
 
 
+def _two(target: Bits) -> Members:
+    """Return two groups of pairs: the target's, and all."""
+    some, every = np.flatnonzero(target), np.arange(target.size)
+    return Members(np.concatenate([some, every]), np.repeat([0, 1], [some.size, every.size]), 2)
+
+
+def _worst(found: ArmsComparison) -> Effect:
+    if found.worst_case is None:
+        raise ValueError("a comparison by tests has a worst case")
+    return found.worst_case
+
+
 @dataclass(frozen=True)
 class _Run:
     arms: Arms
@@ -82,10 +96,6 @@ class _Run:
     @property
     def pairs(self) -> Pairs:
         return self.arms.pairs
-
-    @cached_property
-    def everything(self) -> Bits:
-        return np.ones(self.pairs.task.size, bool)
 
     @cached_property
     def verdicts(self) -> Matched:
@@ -104,63 +114,85 @@ class _Run:
         second = np.where(self.pairs.candidate >= 0, candidate[self.pairs.candidate], False)
         return np.where(self.pairs.baseline >= 0, first, second)
 
-    def effect(self, keep: Bits) -> Effect:
-        return effect(self.verdicts.where(keep & self.pairs.common), self.policy.level)
+    def grouped(self, baseline: Members, candidate: Members) -> Members:
+        """Return groups of pairs from groups of the arms' rows: the baseline's labels decide."""
+        alone = np.where(self.pairs.baseline < 0, self.pairs.candidate, UNKNOWN)
+        parts = [
+            _pairs_of(members, rows, len(table))
+            for members, rows, table in (
+                (baseline, self.pairs.baseline, self.arms.baseline),
+                (candidate, alone, self.arms.candidate),
+            )
+        ]
+        rows, groups = (np.concatenate(part) for part in zip(*parts, strict=True))
+        # In the order of the pairs: sums of floats do not depend on the order of the records.
+        order = np.lexsort((rows, groups))
+        return Members(rows[order], groups[order], baseline.count)
 
-    def compared(self, keep: Bits) -> ArmsComparison:
-        """Compare both arms over the common tasks of some pairs."""
-        common = keep & self.pairs.common
-        first = self.arms.baseline.take(self.pairs.baseline[common])
-        second = self.arms.candidate.take(self.pairs.candidate[common])
-        before, after = (quality(table, self.policy) for table in (first, second))
-        found = self.effect(keep)
-        counted = keep if self.policy.unpaired == "missing" else common
-        worst = self.verdicts.where(counted)
-        same = bool(worst.judged.all())
-        return ArmsComparison(
-            baseline=before,
-            candidate=after,
-            success_rate_uplift=found.estimate,
-            latency_change_rate=self._took("latency", first, second, median=True),
-            token_change_rate=self._took("total", first, second),
-            cost_change_rate=self._took("cost", first, second),
-            safety_violation_change=_less(
-                after.safety_violation_rate, before.safety_violation_rate
-            ),
-            infrastructure_failure_change=_less(
-                after.infrastructure_failure_rate, before.infrastructure_failure_rate
-            ),
-            uplift=found,
-            worst_case=found if same else effect(worst.worst(), self.policy.level),
+    def compared(self, members: Members) -> list[ArmsComparison]:
+        """Compare both arms over the common tasks of each group of pairs."""
+        common = members.only(self.pairs.common)
+        counted = members if self.policy.unpaired == "missing" else common
+        level = self.policy.level
+        found = effects(self.verdicts, common, level)
+        worst = effects(self.verdicts.worst(), counted, level)
+        before = quality_aggregates(
+            self.arms.baseline, replace(common, rows=self.pairs.baseline[common.rows]), self.policy
         )
+        after = quality_aggregates(
+            self.arms.candidate,
+            replace(common, rows=self.pairs.candidate[common.rows]),
+            self.policy,
+        )
+        latency, tokens, cost = (
+            self._took(name, common, median=name == "latency")
+            for name in ("latency", "total", "cost")
+        )
+        return [
+            ArmsComparison.model_construct(
+                baseline=first,
+                candidate=second,
+                success_rate_uplift=found[k].estimate,
+                latency_change_rate=latency[k],
+                token_change_rate=tokens[k],
+                cost_change_rate=cost[k],
+                safety_violation_change=_less(
+                    second.safety_violation_rate, first.safety_violation_rate
+                ),
+                infrastructure_failure_change=_less(
+                    second.infrastructure_failure_rate, first.infrastructure_failure_rate
+                ),
+                uplift=found[k],
+                worst_case=worst[k],
+            )
+            for k, (first, second) in enumerate(zip(before, after, strict=True))
+        ]
 
-    def _took(
-        self, name: str, first: Table, second: Table, *, median: bool = False
-    ) -> float | None:
-        """Return candidate over baseline less 1 over the pairs that both measured."""
-        before, after = first.measured[name], second.measured[name]
+    def _took(self, name: str, common: Members, *, median: bool) -> list[float | None]:
+        """Return candidate over baseline less 1 over the pairs that both measured, a group."""
+        before = self.arms.baseline.measured[name][self.pairs.baseline[common.rows]]
+        after = self.arms.candidate.measured[name][self.pairs.candidate[common.rows]]
         known = ~(np.isnan(before) | np.isnan(after))
-        if not known.any():
-            return None
+        groups = common.groups[known]
+        order = np.argsort(groups, kind="stable")
+        ends = np.cumsum(np.bincount(groups, minlength=common.count))[:-1]
+        parts = (np.split(values[known][order], ends) for values in (before, after))
         size = np.median if median else np.sum
-        base, new = float(size(before[known])), float(size(after[known]))
-        if base == 0:
-            return 0.0 if new == 0 else None
-        return new / base - 1
+        return [_grown(size, first, second) for first, second in zip(*parts, strict=True)]
 
     def harm(
         self, suite: ArmsComparison
     ) -> tuple[tuple[CapabilityComparison, ...], float | None, float | None]:
         """Test every capability, the suite and its safety for harm, corrected together."""
         tags = sorted({*capabilities(self.arms.baseline), *capabilities(self.arms.candidate)})
-        compared = [self.compared(self._tagged(tag)) for tag in tags]
+        members = self.grouped(by_tag(self.arms.baseline, tags), by_tag(self.arms.candidate, tags))
+        compared = self.compared(members)
         unsafe = effect(self.arms.bits("unsafe", self.pairs.common), self.policy.level)
-        p_values = [row.uplift and row.uplift.worse_p for row in compared]
-        p_values += [suite.uplift and suite.uplift.worse_p, unsafe.better_p]
+        p_values = [_worse(row) for row in compared] + [_worse(suite), unsafe.better_p]
         raw = np.array([math.nan if p is None else p for p in p_values])
         adjusted = [None if math.isnan(p) else float(p) for p in holm(raw[None])[0]]
         rows = tuple(
-            CapabilityComparison(
+            CapabilityComparison.model_construct(
                 **dict(row),
                 capability=tag,
                 harm_p=p_values[k],
@@ -171,37 +203,50 @@ class _Run:
         )
         return rows, adjusted[-2], adjusted[-1]
 
-    def _tagged(self, tag: str) -> Bits:
-        masks = []
-        for table in (self.arms.baseline, self.arms.candidate):
-            mask = np.zeros(len(table), bool)
-            mask[by_tag(table, [tag]).rows] = True
-            masks.append(mask)
-        return self.mask(*masks)
-
     def patterns(self, target: Bits) -> FailurePatterns:
         common = target & self.pairs.common
         first = self.arms.baseline.take(self.pairs.baseline[common])
         second = self.arms.candidate.take(self.pairs.candidate[common])
         areas = sorted({*first.stated("area"), *second.stated("area")})
+        members = self.grouped(
+            *(by_area(table, areas) for table in (self.arms.baseline, self.arms.candidate))
+        )
+        compared = self.compared(members.only(target))
         return FailurePatterns(
             by_code=code_changes(first, second),
             by_area=tuple(
-                AreaComparison(**dict(self.compared(self._in_area(area) & target)), task_area=area)
-                for area in areas
+                AreaComparison.model_construct(**dict(row), task_area=area)
+                for area, row in zip(areas, compared, strict=True)
             ),
         )
 
-    def _in_area(self, area: str) -> Bits:
-        masks = [
-            np.array([name == area for name in table.names["area"]], bool)[table.codes["area"]]
-            for table in (self.arms.baseline, self.arms.candidate)
-        ]
-        return self.mask(*masks)
+
+def _pairs_of(members: Members, rows: Ints, count: int) -> tuple[Ints, Ints]:
+    """Return pairs and groups of the memberships whose row of the arm is in a pair."""
+    place = np.full(count, UNKNOWN)
+    used = np.flatnonzero(rows >= 0)
+    place[rows[used]] = used
+    found = place[members.rows]
+    return found[found >= 0], members.groups[found >= 0]
+
+
+def _grown(
+    size: Callable[[Floats], np.floating[Any]], before: Floats, after: Floats
+) -> float | None:
+    if not before.size:
+        return None
+    base, new = float(size(before)), float(size(after))
+    if base == 0:
+        return 0.0 if new == 0 else None
+    return new / base - 1
 
 
 def _less(after: float | None, before: float | None) -> float | None:
     return None if after is None or before is None else after - before
+
+
+def _worse(found: ArmsComparison) -> float | None:
+    return None if found.uplift is None else found.uplift.worse_p
 
 
 def _at_most(p_value: float | None, alpha: float) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.evaluation.aggregates import Members
 from assay.evaluation.results import Bounds
 from assay.evaluation.table import Bits, Ints
 from assay.evaluation.verdicts import Effect, TippingPoint
@@ -57,58 +58,99 @@ def effect(matched: Matched, level: float) -> Effect:
     level : float
         Two-sided level of the interval.
     """
-    kept = matched.where(matched.judged)
-    before, after = kept.baseline, kept.candidate
-    improved, worsened = int((after > before).sum()), int((after < before).sum())
-    tasks = int(np.unique(kept.task).size)
-    counts = {
-        "tasks": tasks,
-        "attempts": int(kept.task.size),
-        "improved": improved,
-        "worsened": worsened,
-    }
-    if not kept.task.size:
-        return Effect(
-            estimate=None, interval=None, better_p=None, worse_p=None, method=_NOTHING, **counts
-        )
-    if tasks == kept.task.size:
-        return _single(before, after, level, counts)
-    return _clustered(kept, level, counts)
+    everything = np.arange(matched.task.size)
+    return effects(matched, Members(everything, np.zeros_like(everything), 1), level)[0]
 
 
-def _single(before: Ints, after: Ints, level: float, counts: dict[str, int]) -> Effect:
-    table = PairedCounts.of(before, after)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        found = paired_difference(table, level=level)
-    better, worse = (
-        float(np.asarray(mcnemar_exact(table, alternative=side).p_value))
-        for side in ("greater", "less")
-    )
+def effects(matched: Matched, members: Members, level: float) -> list[Effect]:
+    """Return the uplift of each group of pairs, as `effect` does of one.
+
+    Parameters
+    ----------
+    members : Members
+        Its rows are pairs.
+    """
+    kept = members.only(matched.judged)
+    task, groups = matched.task[kept.rows], kept.groups
+    change = matched.candidate[kept.rows] - matched.baseline[kept.rows]
+    n = np.bincount(groups, minlength=kept.count)
+    width = int(task.max(initial=0)) + 1
+    tasks = np.bincount(np.unique(groups * width + task) // width, minlength=kept.count)
+    improved = np.bincount(groups[change > 0], minlength=kept.count)
+    worsened = np.bincount(groups[change < 0], minlength=kept.count)
+    both = np.bincount(groups[matched.baseline[kept.rows] == 1], minlength=kept.count) - worsened
+    single = _Single.of(both, improved, worsened, n, level)
+    found = []
+    for group in range(kept.count):
+        counts = {
+            "tasks": int(tasks[group]),
+            "attempts": int(n[group]),
+            "improved": int(improved[group]),
+            "worsened": int(worsened[group]),
+        }
+        if not n[group]:
+            found.append(_nothing(counts))
+        elif tasks[group] == n[group]:
+            found.append(single.effect(group, counts))
+        else:
+            inside = groups == group
+            found.append(_clustered(change[inside], task[inside], level, counts))
+    return found
+
+
+def _nothing(counts: dict[str, int]) -> Effect:
     return Effect(
-        estimate=float(np.asarray(found.estimate)),
-        interval=Bounds(
-            low=float(np.asarray(found.low)), high=float(np.asarray(found.high)), method="Tango"
-        ),
-        better_p=better,
-        worse_p=worse,
-        method="exact McNemar, one attempt a task",
-        **counts,
+        estimate=None, interval=None, better_p=None, worse_p=None, method=_NOTHING, **counts
     )
 
 
-def _clustered(kept: Matched, level: float, counts: dict[str, int]) -> Effect:
-    difference = (kept.candidate - kept.baseline).astype(float)
+@dataclass(frozen=True)
+class _Single:
+    """One attempt a task: every group's table at once."""
+
+    estimate: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    better: NDArray[np.float64]
+    worse: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, both: Ints, improved: Ints, worsened: Ints, n: Ints, level: float) -> _Single:
+        cells = (both, improved, worsened, n - both - improved - worsened)
+        with warnings.catch_warnings():
+            # An empty group is undefined, and says so by having no attempt.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            table = PairedCounts(*(np.asarray(cell, np.int64) for cell in cells))
+            found = paired_difference(table, level=level)
+            better = mcnemar_exact(table, alternative="greater").p_value
+            worse = mcnemar_exact(table, alternative="less").p_value
+        values = (found.estimate, found.low, found.high, better, worse)
+        return cls(*(np.asarray(value, float) for value in values))
+
+    def effect(self, group: int, counts: dict[str, int]) -> Effect:
+        return Effect(
+            estimate=float(self.estimate[group]),
+            interval=Bounds(
+                low=float(self.low[group]), high=float(self.high[group]), method="Tango"
+            ),
+            better_p=float(self.better[group]),
+            worse_p=float(self.worse[group]),
+            method="exact McNemar, one attempt a task",
+            **counts,
+        )
+
+
+def _clustered(change: Ints, task: Ints, level: float, counts: dict[str, int]) -> Effect:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         better, worse = (
-            clustered_difference(difference, kept.task, level=level, alternative=side)
+            clustered_difference(change.astype(float), task, level=level, alternative=side)
             for side in ("greater", "less")
         )
     interval = better.interval
     bounds = Bounds(low=_known(interval.low), high=_known(interval.high), method=interval.method)
     return Effect(
-        estimate=float(difference.mean()),
+        estimate=float(np.mean(change)),
         interval=None if bounds.low is None else bounds,
         better_p=_known(better.p_value),
         worse_p=_known(worse.p_value),

@@ -38,6 +38,15 @@ def by_tag(table: Table, tags: Sequence[str]) -> Members:
     return Members(rows, flat[starts[code[rows]] + offset], len(tags))
 
 
+def by_area(table: Table, areas: Sequence[str]) -> Members:
+    """Group attempts by area, in the order of `areas`; those of another belong nowhere."""
+    number = {area: place for place, area in enumerate(areas)}
+    place = np.array([number.get(name, UNKNOWN) for name in table.names["area"]], np.int64)
+    found = place[table.codes["area"]]
+    rows = np.flatnonzero(found >= 0)
+    return Members(rows, found[rows], len(areas))
+
+
 def crossed(first: Members, codes: Ints, count: int) -> Members:
     """Split each group by a code of the attempt: group ``g * count + code``."""
     return Members(
