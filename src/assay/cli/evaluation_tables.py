@@ -116,10 +116,13 @@ def decision_lines(found: Comparison, decision: Decision) -> list[RenderableType
     """Return a candidate's verdict and what it rests on."""
     head = Text(f"\n{decision.name}: ", style="bold")
     head.append(decision.decision.replace("_", " "), style=f"bold {_STYLES[decision.decision]}")
-    scopes = (("target", found.target), ("whole suite", found.suite))
+    scopes = [("whole suite", found.suite)]
+    if found.target_capabilities or found.target_areas:
+        scopes.insert(0, ("target", found.target))
     return [
         head,
         Text(decision.reason[:1].upper() + decision.reason[1:]),
+        _needed(decision),
         _table(
             "",
             ("", "success", "uplift", "95 %", "tokens", "latency", "cost"),
@@ -139,6 +142,17 @@ def decision_lines(found: Comparison, decision: Decision) -> list[RenderableType
         ),
         _guardrails(found),
     ]
+
+
+def _needed(decision: Decision) -> Text | None:
+    enough = [one for one in decision.required if one.tasks is not None]
+    if not enough:
+        return None
+    most = max(enough, key=lambda one: one.tasks or 0)
+    return Text(
+        f"It takes {amount(most.tasks)} tasks to find {points(most.effect)} points with "
+        f"{most.power:.0%} power."
+    )
 
 
 def _guardrails(found: Comparison) -> Text | None:

@@ -196,7 +196,9 @@ def _experiment(found: Comparison) -> Iterator[str]:
         f"{len(coverage.changed_versions)} changed between them."
     )
     yield ""
-    scopes = (("target", found.target), ("suite", found.suite))
+    scopes = [("suite", found.suite)]
+    if found.target_capabilities or found.target_areas:
+        scopes.insert(0, ("target", found.target))
     yield from _table(
         ("Scope", "Baseline", "Candidate", "Uplift", "Interval", "p better", "p worse"),
         (
