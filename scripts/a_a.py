@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.core.command import run_command
-from assay.evaluation.arms import load_runs
+from assay.evaluation.arms import Runs
 from assay.evaluation.calibrate import calibrate
 from assay.evaluation.cycle import policy_of
 from assay.evaluation.policy import load_policy
@@ -19,7 +19,7 @@ from assay.evaluation.write import write_ordered
 def main(arguments: argparse.Namespace) -> Sequence[Path]:
     """Split the baseline into equal arms, for the cycle's policy and for the point rules."""
     step = Step.of(arguments.spec)
-    records = load_runs(step.manifest, arguments.records).variants
+    records = list(Runs(step.manifest, arguments.records).variants())
     policies = [policy_of(step.manifest, step.folder), load_policy("equaxis-v1")]
     found = tuple(
         calibrate(records, policy, draws=step.draws, seed=step.seed)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.core.command import run_command
-from assay.evaluation.arms import load_runs
+from assay.evaluation.arms import Runs
 from assay.evaluation.cycle import compare_arms, policy_of
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.steps import Step, plain, read_result
@@ -20,7 +20,7 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
     step = Step.of(arguments.spec)
     policy = policy_of(step.manifest, step.folder)
     hypotheses = read_result(arguments.hypotheses, tuple[ImprovementHypothesis, ...])
-    runs = load_runs(step.manifest, arguments.records)
+    runs = Runs(step.manifest, arguments.records)
     write_ordered(arguments.out, plain(compare_arms(runs, hypotheses, policy)))
     return [arguments.out]
 

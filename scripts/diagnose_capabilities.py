@@ -7,11 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.evaluation.diagnosis import diagnose
-
 from assay.core.command import run_command
-from assay.evaluation.arms import load_runs
+from assay.evaluation.arms import Runs
 from assay.evaluation.cycle import policy_of
+from assay.evaluation.diagnosis import diagnose
 from assay.evaluation.steps import Step, plain
 from assay.evaluation.write import write_ordered
 
@@ -20,7 +19,7 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
     """Diagnose the baseline."""
     step = Step.of(arguments.spec)
     policy = policy_of(step.manifest, step.folder)
-    runs = load_runs(step.manifest, arguments.records)
+    runs = Runs(step.manifest, arguments.records)
     write_ordered(arguments.out, plain(diagnose(runs.arm("baseline"), policy=policy)))
     return [arguments.out]
 

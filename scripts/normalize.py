@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.core.command import run_command
-from assay.evaluation.arms import read_runs, write_runs
+from assay.evaluation.arms import read_runs
 from assay.evaluation.steps import Step, plain
 from assay.evaluation.write import write_ordered
 
@@ -16,8 +16,7 @@ from assay.evaluation.write import write_ordered
 def main(arguments: argparse.Namespace) -> Sequence[Path]:
     """Write every record, labelled, and what was read."""
     step = Step.of(arguments.spec)
-    runs = read_runs(step.manifest, step.folder)
-    write_runs(runs, arguments.records)
+    runs = read_runs(step.manifest, step.folder, arguments.records)
     write_ordered(arguments.inputs, plain(runs.inputs))
     return [arguments.records, arguments.inputs]
 

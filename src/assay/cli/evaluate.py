@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.cli.gates import Gate, Limits, gates
 from assay.core.errors import ConfigError
+from assay.core.files import scratch_directory
 from assay.evaluation.arms import read_runs
 from assay.evaluation.calibrate import Calibration, calibrate
 from assay.evaluation.cycle import CycleReport, compare_arms, policy_of, run_cycle
@@ -67,7 +68,9 @@ def compare_runs(
 ) -> tuple[Comparison, Decision, list[Gate]]:
     """Compare the only candidate of `manifest` with its baseline, on the whole suite."""
     policy = policy_of(manifest, Path())
-    (found,) = compare_arms(read_runs(manifest, Path()), (), policy)
+    with scratch_directory() as scratch:
+        runs = read_runs(manifest, Path(), Path(scratch) / "records.jsonl")
+        (found,) = compare_arms(runs, (), policy)
     return found, decide(found, policy), list(gates(found, limits))
 
 
@@ -75,5 +78,6 @@ def equal_arms(
     manifest: CycleManifest, policies: Sequence[str], *, draws: int, seed: int
 ) -> list[Calibration]:
     """Return what each policy decides on equal arms made from the manifest's baseline."""
-    records = read_runs(manifest, Path()).variants
+    with scratch_directory() as scratch:
+        records = list(read_runs(manifest, Path(), Path(scratch) / "records.jsonl").variants())
     return [calibrate(records, load_policy(name), draws=draws, seed=seed) for name in policies]

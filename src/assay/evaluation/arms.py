@@ -1,31 +1,57 @@
-"""The arms of a cycle: records of runs, or of the parts of them that filters choose."""
+"""The arms of a cycle: records of runs, or of the parts of them that filters choose.
+
+Every run is read once, into one file of records, and streamed from there: a million attempts need
+no more memory than their columns.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from assay.core.errors import EvaluationError
-from assay.core.files import atomic_write, read_jsonl
+from assay.core.files import atomic_write
 from assay.core.validation import validated
 from assay.evaluation.adapters import Options, Reading, read_records
 from assay.evaluation.manifest import Arm, CycleManifest, Filters
 from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.results import Result
 from assay.evaluation.select import AtHand, belongs, select
-from assay.evaluation.taxonomy import load_taxonomy
+from assay.evaluation.taxonomy import Taxonomy, load_taxonomy
 
 #: Options of adapters that are files.
 _FILES = ("verdicts", "failures")
+_FACTS = b'{"facts":'
 
 
-class Input(Result):
-    """What was read for one arm.
+class Facts(Result):
+    """What was read of one run.
+
+    Attributes
+    ----------
+    records : int
+    expectations : int
+        Records whose task has an expected success rate of its own.
+    refused, missing : int
+        Parts that could not be used and were left out, and attempts that the run says it made, of
+        which there is no file.
+    sha256 : str
+        Of the records as JSON lines, in their order.
+    """
+
+    records: int
+    expectations: int
+    refused: int
+    missing: int
+    sha256: str
+
+
+class Input(Facts):
+    """What was read for one arm, before its filters.
 
     Attributes
     ----------
@@ -33,32 +59,11 @@ class Input(Result):
         ``baseline``, ``confirmation``, ``experiments.0``, …
     sources : tuple of str
         As the manifest names them; of an absolute path the last part, which is the same anywhere.
-    records : int
-        Of the whole run, before the arm's filters.
-    expectations : int
-        Records whose task has an expected success rate of its own.
-    refused, missing : int
-        Parts that could not be used and were left out, and attempts that the run says it made, of
-        which there is no file.
-    sha256 : str
-        Of the run's records as JSON lines, in their order.
     """
 
     arm: str
     name: str
     sources: tuple[str, ...]
-    records: int
-    expectations: int
-    refused: int = 0
-    missing: int = 0
-    sha256: str
-
-
-class Loss(Result):
-    """What of a run is not among its records."""
-
-    refused: int = 0
-    missing: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,57 +72,57 @@ class Runs:
 
     Attributes
     ----------
-    records : sequence of list of EvaluationRecord
-        Run by run, in the order of `CycleManifest.runs`; labelled, before any filter.
-    losses : sequence of Loss
-        Of each run.
+    path : Path
+        The file that `read_runs` wrote.
     """
 
     manifest: CycleManifest
-    records: Sequence[list[EvaluationRecord]]
-    losses: Sequence[Loss]
+    path: Path
 
-    def arm(self, key: str) -> list[EvaluationRecord]:
-        """Return the records of an arm (see `CycleManifest.arms`).
+    def arm(self, key: str) -> Iterator[EvaluationRecord]:
+        """Yield the records of an arm (see `CycleManifest.arms`).
 
         Raises
         ------
         EvaluationError
-            If the filters leave none.
+            At the end, if the filters left none.
         """
         arm, filters = self._arms[key]
-        chosen = select(self._run(arm), filters, name=arm.name, where=_where(arm))
-        return [_expecting(record, self._expected) for record in chosen]
+        for record in select(self._run(arm), filters, name=arm.name, where=_where(arm)):
+            yield _expecting(record, self._expected)
 
-    @cached_property
-    def variants(self) -> list[EvaluationRecord]:
-        """The baseline's records that its filters choose, each with its own variant."""
-        arm, hand = self.manifest.baseline, AtHand()
-        found = []
+    def variants(self) -> Iterator[EvaluationRecord]:
+        """Yield the baseline's records that its filters choose, each with its own variant.
+
+        Raises
+        ------
+        EvaluationError
+            At the end, if the filters left none.
+        """
+        arm, hand, found = self.manifest.baseline, AtHand(), False
         for record in self._run(arm):
             hand.see(record)
             if belongs(record, arm.filters):
-                found.append(record)
+                found = True
+                yield record
         if not found:
             raise hand.nothing_left((arm.filters,), name=arm.name, where=_where(arm))
-        return found
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:
         """What was read, arm by arm."""
-        whole = {key: arm for key, arm, filters in self.manifest.arms() if len(filters) == 1}
-        digests = [_digest(records) for records in self.records]
+        with self.path.open("rb") as stream:
+            lines = [line for line in stream if line.startswith(_FACTS)]
+        facts = [Facts.model_validate_json(line.removeprefix(_FACTS)[:-2]) for line in lines]
         return tuple(
             Input(
                 arm=key,
                 name=arm.name,
                 sources=tuple(_portable(source) for source in arm.sources),
-                records=len(self._run(arm)),
-                expectations=self._expectations(arm),
-                sha256=digests[self._number(arm)],
-                **self.losses[self._number(arm)].model_dump(),
+                **facts[self._number(arm)].model_dump(by_alias=False),
             )
-            for key, arm in whole.items()
+            for key, arm, filters in self.manifest.arms()
+            if len(filters) == 1
         )
 
     @cached_property
@@ -137,22 +142,19 @@ class Runs:
                 outcomes.setdefault(record.task_id, []).append(record.success)
         return {task: sum(seen) / len(seen) for task, seen in outcomes.items()}
 
-    def _expectations(self, arm: Arm) -> int:
-        known = self._expected or {}
-        return sum(
-            record.expected_success_rate is not None or record.task_id in known
-            for record in self._run(arm)
-        )
-
     def _number(self, arm: Arm) -> int:
         return list(self.manifest.runs()).index(arm.source_key)
 
-    def _run(self, arm: Arm) -> list[EvaluationRecord]:
-        return self.records[self._number(arm)]
+    def _run(self, arm: Arm) -> Iterator[EvaluationRecord]:
+        begins = _prefix(self._number(arm))
+        with self.path.open("rb") as stream:
+            for line in stream:
+                if line.startswith(begins):
+                    yield EvaluationRecord.model_validate_json(line.removeprefix(begins)[:-2])
 
 
-def read_runs(manifest: CycleManifest, folder: Path) -> Runs:
-    """Read every run of a manifest.
+def read_runs(manifest: CycleManifest, folder: Path, path: Path) -> Runs:
+    """Read every run of a manifest into the file `path`, so that no step reads a log again.
 
     Parameters
     ----------
@@ -167,43 +169,44 @@ def read_runs(manifest: CycleManifest, folder: Path) -> Runs:
     taxonomy = None
     if manifest.taxonomy is not None:
         taxonomy = load_taxonomy(folder / manifest.taxonomy)
-    records, losses = [], []
-    for arm in manifest.runs().values():
-        options = validated(Options, _options(arm, folder), where="options")
-        reading = Reading(options, keep_going=arm.keep_going)
-        paths = [folder / Path(source).expanduser() for source in arm.sources]
-        plain = "records" if arm.records is not None else None
-        found = read_records(
-            paths, adapter=arm.adapter or plain, taxonomy=taxonomy, reading=reading
-        )
-        records.append(list(found))
-        _refuse_other_count(arm, len(records[-1]))
-        losses.append(Loss(refused=len(reading.refused), missing=reading.missing))
-    return Runs(manifest, records, losses)
-
-
-def write_runs(runs: Runs, path: Path) -> None:
-    """Write the records of every run as JSON lines, so that a later step need not read the logs."""
     with atomic_write(path) as stream:
-        for number, (records, loss) in enumerate(zip(runs.records, runs.losses, strict=True)):
-            stream.write(f'{{"run":{number},"loss":{loss.model_dump_json()}}}\n'.encode())
-            for record in records:
-                line = f'{{"run":{number},"record":{record.model_dump_json()}}}\n'
-                stream.write(line.encode())
+        for number, arm in enumerate(manifest.runs().values()):
+            facts = _read(arm, folder, taxonomy, stream, _prefix(number))
+            stream.write(_FACTS + facts.model_dump_json().encode() + b"}\n")
+    return Runs(manifest, path)
 
 
-def load_runs(manifest: CycleManifest, path: Path) -> Runs:
-    """Return the runs that `write_runs` wrote."""
-    records: list[list[EvaluationRecord]] = [[] for _ in manifest.runs()]
-    losses = []
-    for _, line in read_jsonl(path):
-        if "loss" in line:
-            losses.append(Loss.model_validate(line["loss"]))
-            continue
-        # Python's strictness allows no list for a tuple; JSON's does.
-        text = json.dumps(line["record"])
-        records[line["run"]].append(EvaluationRecord.model_validate_json(text))
-    return Runs(manifest, records, losses)
+def _read(
+    arm: Arm, folder: Path, taxonomy: Taxonomy | None, stream: IO[bytes], prefix: bytes
+) -> Facts:
+    options = validated(Options, _options(arm, folder), where="options")
+    reading = Reading(options, keep_going=arm.keep_going)
+    plain = "records" if arm.records is not None else None
+    found = read_records(
+        [folder / Path(source).expanduser() for source in arm.sources],
+        adapter=arm.adapter or plain,
+        taxonomy=taxonomy,
+        reading=reading,
+    )
+    running, records, expectations = hashlib.sha256(), 0, 0
+    for record in found:
+        line = record.model_dump_json().encode()
+        running.update(line + b"\n")
+        stream.write(prefix + line + b"}\n")
+        records += 1
+        expectations += record.expected_success_rate is not None
+    _refuse_other_count(arm, records)
+    return Facts(
+        records=records,
+        expectations=expectations,
+        refused=len(reading.refused),
+        missing=reading.missing,
+        sha256=running.hexdigest(),
+    )
+
+
+def _prefix(number: int) -> bytes:
+    return f'{{"run":{number},"record":'.encode()
 
 
 def _options(arm: Arm, folder: Path) -> dict[str, Any]:
@@ -234,10 +237,3 @@ def _expecting(record: EvaluationRecord, expected: Mapping[str, float] | None) -
     if expected is None or record.task_id not in expected:
         return record
     return record.model_copy(update={"expected_success_rate": expected[record.task_id]})
-
-
-def _digest(records: Iterable[EvaluationRecord]) -> str:
-    running = hashlib.sha256()
-    for record in records:
-        running.update(record.model_dump_json().encode() + b"\n")
-    return running.hexdigest()

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from assay.core.errors import EvaluationError
-from assay.core.files import read_json
+from assay.core.files import read_json, scratch_directory
 from assay.core.validation import first_problem, unknown
 from assay.evaluation.arms import Input, Runs, read_runs
 from assay.evaluation.compare import compare
@@ -74,18 +74,20 @@ def run_cycle(manifest: CycleManifest, folder: Path) -> CycleReport:
         If a run, the taxonomy, the policy or the previous report cannot be used.
     """
     policy = policy_of(manifest, folder)
-    runs = read_runs(manifest, folder)
-    diagnosis = diagnose(runs.arm("baseline"), policy=policy)
-    hypotheses = hypothesize(diagnosis, policy)
-    return conclude(
-        manifest,
-        inputs=runs.inputs,
-        diagnosis=diagnosis,
-        hypotheses=hypotheses,
-        experiments=compare_arms(runs, hypotheses, policy),
-        policy=policy,
-        previous=previous_report(manifest, folder),
-    )
+    previous = previous_report(manifest, folder)
+    with scratch_directory() as scratch:
+        runs = read_runs(manifest, folder, Path(scratch) / "records.jsonl")
+        diagnosis = diagnose(runs.arm("baseline"), policy=policy)
+        hypotheses = hypothesize(diagnosis, policy)
+        return conclude(
+            manifest,
+            inputs=runs.inputs,
+            diagnosis=diagnosis,
+            hypotheses=hypotheses,
+            experiments=compare_arms(runs, hypotheses, policy),
+            policy=policy,
+            previous=previous,
+        )
 
 
 def policy_of(manifest: CycleManifest, folder: Path) -> Policy:
@@ -158,7 +160,15 @@ def conclude(
         decisions=rank(tuple(decide(found, policy) for found in experiments)),
         next_iteration_focus=next_focus(diagnosis),
         comparison=None if previous is None else compare_cycles(previous.diagnosis, diagnosis),
-        remarks=tuple(_remarks(inputs, diagnosis, experiments, policy)),
+        remarks=tuple(
+            _remarks(
+                inputs,
+                diagnosis,
+                experiments,
+                policy,
+                expected=manifest.expected_from is not None,
+            )
+        ),
     )
 
 
@@ -167,9 +177,11 @@ def _remarks(
     diagnosis: Diagnosis,
     experiments: Sequence[Comparison],
     policy: Policy,
+    *,
+    expected: bool,
 ) -> Iterator[str]:
     baseline = next(one for one in inputs if one.arm == "baseline")
-    if baseline.expectations < baseline.records:
+    if baseline.expectations < baseline.records and not expected:
         yield (
             f"{baseline.records - baseline.expectations} of {baseline.records} attempts have no "
             f"expectation of their own; the policy's {policy.expected_success_rate:g} was used. A "

@@ -9,7 +9,7 @@ import pytest
 
 from assay.core.errors import AssayError, EvaluationError
 from assay.core.validation import validated
-from assay.evaluation.arms import Runs, load_runs, read_runs, write_runs
+from assay.evaluation.arms import Runs, read_runs
 from assay.evaluation.manifest import CycleManifest, Filters
 from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.select import select
@@ -27,6 +27,10 @@ def chosen(records: list[EvaluationRecord], *filters: Filters) -> list[Evaluatio
 def manifest(**value: Any) -> CycleManifest:
     whole = {"cycleId": "c", "baseline": {"records": "a.jsonl"}} | value
     return validated(CycleManifest, whole, where="m")
+
+
+def read(value: CycleManifest, folder: Path) -> Runs:
+    return read_runs(value, folder, folder / "read.jsonl")
 
 
 def test_records_take_the_arm_s_name() -> None:
@@ -84,24 +88,26 @@ def test_a_run_is_read_once_and_its_parts_are_arms(tmp_path: Path) -> None:
     old = attempts({"a": 0.5}, tasks=3, variant="old")
     write_records(tmp_path / "a.jsonl", [*old, *attempts({"a": 0.5}, tasks=3, variant="new")])
     parts = {"filters": {"variants": ["new"]}, "replaces": {"variants": ["old"]}}
-    runs = read_runs(manifest(experiments=[parts]), tmp_path)
-    assert len(runs.records) == 1
-    assert len(runs.arm("baseline")) == 12
+    runs = read(manifest(experiments=[parts]), tmp_path)
+    assert runs.path.read_text().count('"facts"') == 1
+    assert len(list(runs.arm("baseline"))) == 12
     assert [r.task_id for r in runs.arm("replaced.0")] == [r.task_id for r in old]
     assert {one.variant for one in runs.arm("experiments.0")} == {"candidate"}
-    assert {one.variant for one in runs.variants} == {"old", "new"}
+    assert {one.variant for one in runs.variants()} == {"old", "new"}
     assert [one.arm for one in runs.inputs] == ["baseline", "experiments.0"]
     assert len({one.sha256 for one in runs.inputs}) == 1
 
 
 def test_what_is_handed_on_is_what_was_read(tmp_path: Path) -> None:
-    write_records(tmp_path / "a.jsonl", attempts({"a": 0.5}, tasks=3))
-    write_records(tmp_path / "b.jsonl", attempts({"a": 0.5}, tasks=2, seed=4))
-    read = read_runs(manifest(experiments=[{"records": "b.jsonl"}]), tmp_path)
-    write_runs(read, tmp_path / "handed.jsonl")
-    again = load_runs(read.manifest, tmp_path / "handed.jsonl")
-    assert [list(run) for run in again.records] == [list(run) for run in read.records]
-    assert again.inputs == read.inputs
+    first, second = attempts({"a": 0.5}, tasks=3), attempts({"a": 0.5}, tasks=2, seed=4)
+    write_records(tmp_path / "a.jsonl", first)
+    write_records(tmp_path / "b.jsonl", second)
+    runs = read(manifest(experiments=[{"records": "b.jsonl"}]), tmp_path)
+    again = Runs(runs.manifest, runs.path)
+    assert list(again.arm("baseline")) == first
+    named = [one.model_copy(update={"variant": "candidate"}) for one in second]
+    assert list(again.arm("experiments.0")) == named
+    assert [one.records for one in again.inputs] == [6, 4]
 
 
 def test_expected_is_what_the_named_part_did(tmp_path: Path) -> None:
@@ -112,7 +118,7 @@ def test_expected_is_what_the_named_part_did(tmp_path: Path) -> None:
         record("u", variant="other", success=False),
     ]
     write_records(tmp_path / "a.jsonl", records)
-    runs = read_runs(manifest(expectedFrom={"variants": ["ref"]}), tmp_path)
+    runs = read(manifest(expectedFrom={"variants": ["ref"]}), tmp_path)
     found = {(one.task_id, one.expected_success_rate) for one in runs.arm("baseline")}
     assert found == {("t", 1.0), ("u", 0.0)}
 
@@ -130,14 +136,14 @@ def test_expected_is_what_the_named_part_did(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_named(tmp_path: Path, value: dict[str, Any], message: str) -> None:
     write_records(tmp_path / "a.jsonl", attempts({"a": 0.5}, tasks=3))
     with pytest.raises(AssayError, match=message):
-        read_runs(manifest(**value), tmp_path)
+        read(manifest(**value), tmp_path)
 
 
 def test_several_jobs_add_up(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_records(tmp_path / f"{name}.jsonl", attempts({"a": 0.5}, tasks=3, repeats=1))
     value = {"baseline": {"job": ["a.jsonl", "b.jsonl"], "adapter": "records"}}
-    runs = read_runs(manifest(**value), tmp_path)
+    runs = read(manifest(**value), tmp_path)
     assert isinstance(runs, Runs)
     assert sorted((one.task_id, one.attempt) for one in runs.arm("baseline")) == [
         (f"a-{n}", attempt) for n in range(3) for attempt in (1, 2)
