@@ -12,6 +12,7 @@ from assay.evaluation.wording import (
     RELATIVE,
     amount,
     codes,
+    conduct,
     growth,
     interval,
     p_value,
@@ -193,7 +194,7 @@ def _experiment(found: Comparison) -> Iterator[str]:
         f"{coverage.paired_tasks} tasks and {coverage.paired_attempts} attempts in both arms; "
         f"{len(coverage.baseline_only)} tasks in the baseline alone, "
         f"{len(coverage.candidate_only)} in the candidate alone, "
-        f"{len(coverage.changed_versions)} changed between them."
+        f"{len(coverage.changed_versions)} changed between them. {escape(conduct(found))}"
     )
     yield ""
     scopes = [("suite", found.suite)]

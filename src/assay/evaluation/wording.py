@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.evaluation.results import Bounds
+from assay.evaluation.verdicts import Comparison
 
 NONE = "–"
 #: Guardrails whose change is relative; that of the others is a difference of shares.
@@ -103,3 +104,25 @@ def codes(counts: Mapping[str, int], *, most: int = 4) -> str:
     if len(counts) > most:
         shown.append(f"{len(counts) - most} more")
     return ", ".join(shown) or NONE
+
+
+def conduct(found: Comparison) -> str:
+    """Say how the arms were run, and what the missing outcomes could change."""
+    design, tipping = found.design, found.tipping_point
+    order = (
+        design.order
+        or {None: "unknown", True: "interleaved", False: "one after the other"}[design.interleaved]
+    )
+    drift = {None: "unknown", True: "yes", False: "no"}[design.version_drift]
+    said = (
+        f"Order of the arms: {order}; stopping rule: {design.stopping_rule or 'unknown'}; change of "
+        f"the runner's version: {drift}."
+    )
+    if tipping is None or not tipping.missing:
+        return said
+    if tipping.against is None:
+        return f"{said} However the {tipping.missing} missing outcomes fell, they decide nothing."
+    return (
+        f"{said} Of {tipping.missing} missing outcomes {tipping.against} against the candidate "
+        "would undo the gain."
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.evaluation.verdicts import ArmsComparison, Comparison, Decision, Guardrail
-from assay.evaluation.wording import RELATIVE, growth, interval, p_value, points, share
+from assay.evaluation.wording import RELATIVE, conduct, growth, interval, p_value, points, share
 from assay.report.views import Cell
 
 #: Decisions as the page words them, the most welcome first.
@@ -42,7 +42,7 @@ def experiment(found: Comparison, decision: Decision | None) -> dict[str, Any]:
             f"{coverage.paired_tasks} tasks, {coverage.paired_attempts} matched attempts; "
             f"{len(coverage.baseline_only)} tasks in the baseline alone, "
             f"{len(coverage.candidate_only)} in the candidate alone, "
-            f"{len(coverage.changed_versions)} changed."
+            f"{len(coverage.changed_versions)} changed. {conduct(found)}"
         ),
         "arms": list(_scopes(found)),
         "guardrails": [_guardrail(one) for one in found.guardrails],
