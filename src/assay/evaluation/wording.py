@@ -115,8 +115,8 @@ def conduct(found: Comparison) -> str:
     )
     drift = {None: "unknown", True: "yes", False: "no"}[design.version_drift]
     said = (
-        f"Order of the arms: {order}; stopping rule: {design.stopping_rule or 'unknown'}; change of "
-        f"the runner's version: {drift}."
+        f"Order of the arms: {order}; stopping rule: {design.stopping_rule or 'unknown'}; the "
+        f"runner's version changed: {drift}."
     )
     if tipping is None or not tipping.missing:
         return said
