@@ -137,9 +137,7 @@ def own_manifest(
         "baseline": {"name": model, "job": list(folders), **part},
         "experiments": list(_interventions(grid)),
     }
-    if chosen.expected == "reference":
-        value["expectedFrom"] = {"variants": [grid.reference]}
-    else:
+    if chosen.expected is not None:
         value["policy"]["expected_success_rate"] = chosen.expected
     return validated(CycleManifest, value, where="evaluation")
 

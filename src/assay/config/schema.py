@@ -85,9 +85,11 @@ class Evaluation(_Strict):
     shards: bool = Field(
         default=False, description="diagnose every model on the study's own answers"
     )
-    expected: Literal["reference"] | float = Field(
-        default="reference",
-        description="success expected of own answers: an item's at the reference, or a share",
+    expected: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="success expected of own answers; the policy's if null",
     )
     cycles: dict[Name, str] = Field(
         default_factory=dict, description="name → a cycle's manifest, from any runner's logs"

@@ -88,8 +88,7 @@ class Runs:
             At the end, if the filters left none.
         """
         arm, filters = self._arms[key]
-        for record in select(self._run(arm), filters, name=arm.name, where=_where(arm)):
-            yield _expecting(record, self._expected)
+        yield from select(self._run(arm), filters, name=arm.name, where=_where(arm))
 
     def variants(self) -> Iterator[EvaluationRecord]:
         """Yield the baseline's records that its filters choose, each with its own variant.
@@ -128,19 +127,6 @@ class Runs:
     @cached_property
     def _arms(self) -> Mapping[str, tuple[Arm, tuple[Filters, ...]]]:
         return {key: (arm, filters) for key, arm, filters in self.manifest.arms()}
-
-    @cached_property
-    def _expected(self) -> Mapping[str, float] | None:
-        """Task → success in the part of the baseline that says what is expected, or None."""
-        if self.manifest.expected_from is None:
-            return None
-        arm = self.manifest.baseline
-        filters = (arm.filters, self.manifest.expected_from)
-        outcomes: dict[str, list[bool]] = {}
-        for record in select(self._run(arm), filters, name=arm.name, where="expectedFrom"):
-            if record.success is not None and not record.infrastructure:
-                outcomes.setdefault(record.task_id, []).append(record.success)
-        return {task: sum(seen) / len(seen) for task, seen in outcomes.items()}
 
     def _number(self, arm: Arm) -> int:
         return list(self.manifest.runs()).index(arm.source_key)
@@ -231,9 +217,3 @@ def _portable(source: str) -> str:
 
 def _where(arm: Arm) -> str:
     return ", ".join(arm.sources)
-
-
-def _expecting(record: EvaluationRecord, expected: Mapping[str, float] | None) -> EvaluationRecord:
-    if expected is None or record.task_id not in expected:
-        return record
-    return record.model_copy(update={"expected_success_rate": expected[record.task_id]})

@@ -160,15 +160,7 @@ def conclude(
         decisions=rank(tuple(decide(found, policy) for found in experiments)),
         next_iteration_focus=next_focus(diagnosis),
         comparison=None if previous is None else compare_cycles(previous.diagnosis, diagnosis),
-        remarks=tuple(
-            _remarks(
-                inputs,
-                diagnosis,
-                experiments,
-                policy,
-                expected=manifest.expected_from is not None,
-            )
-        ),
+        remarks=tuple(_remarks(inputs, diagnosis, experiments, policy)),
     )
 
 
@@ -177,11 +169,9 @@ def _remarks(
     diagnosis: Diagnosis,
     experiments: Sequence[Comparison],
     policy: Policy,
-    *,
-    expected: bool,
 ) -> Iterator[str]:
     baseline = next(one for one in inputs if one.arm == "baseline")
-    if baseline.expectations < baseline.records and not expected:
+    if baseline.expectations < baseline.records:
         yield (
             f"{baseline.records - baseline.expectations} of {baseline.records} attempts have no "
             f"expectation of their own; the policy's {policy.expected_success_rate:g} was used. A "

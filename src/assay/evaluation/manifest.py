@@ -166,10 +166,6 @@ class CycleManifest(Strict):
     cycle_id: Text | None = Field(default=None, description="the file's name where left out")
     taxonomy: Text | None = Field(default=None, description="tasks by area and capability")
     baseline: Arm
-    expected_from: Filters | None = Field(
-        default=None,
-        description="the part of the baseline whose success at a task is expected at that task",
-    )
     confirmation: Arm | None = None
     policy: Annotated[str, Field(min_length=1)] | dict[str, JsonValue] = "statistical"
     experiments: tuple[Experiment, ...] = ()

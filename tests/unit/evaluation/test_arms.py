@@ -110,19 +110,6 @@ def test_what_is_handed_on_is_what_was_read(tmp_path: Path) -> None:
     assert [one.records for one in again.inputs] == [6, 4]
 
 
-def test_expected_is_what_the_named_part_did(tmp_path: Path) -> None:
-    records = [
-        record("t", variant="ref", success=True),
-        record("t", variant="other", success=False),
-        record("u", variant="ref", success=False),
-        record("u", variant="other", success=False),
-    ]
-    write_records(tmp_path / "a.jsonl", records)
-    runs = read(manifest(expectedFrom={"variants": ["ref"]}), tmp_path)
-    found = {(one.task_id, one.expected_success_rate) for one in runs.arm("baseline")}
-    assert found == {("t", 1.0), ("u", 0.0)}
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [
