@@ -33,7 +33,8 @@ def view(report: CycleReport) -> dict[str, Any]:
     return {
         "id": report.cycle_id,
         "report": report,
-        "sentences": list(_sentences(report)),
+        # A number and its unit stay on one line.
+        "sentences": [one.replace(" %", "\u00a0%") for one in _sentences(report)],
         "figures": list(_figures(report)),
         "capabilities": [_capability(row) for row in sorted(diagnosis.capability_matrix, key=_gap)],
         "tasks": [_task(row) for row in diagnosis.task_table],
