@@ -48,7 +48,7 @@ class Members:
 
     def only(self, keep: Bits) -> Members:
         """Keep the memberships of some attempts, `keep` of shape (attempt,)."""
-        kept = keep[self.rows]
+        kept = np.asarray(keep[self.rows], bool)
         return Members(self.rows[kept], self.groups[kept], self.count)
 
 

@@ -46,8 +46,17 @@ def compare_tests(
     """Compare matched attempts; tasks are the units of evidence."""
     run = _Run(Arms(baseline, candidate, pair(baseline, candidate, policy)), policy)
     target = run.mask(*(targeted(table, hypothesis) for table in (baseline, candidate)))
-    on_target, on_suite = run.compared(_two(target))
-    rows, suite_harm, safety_harm = run.harm(on_suite)
+    tags = sorted({*capabilities(baseline), *capabilities(candidate)})
+    areas = run.areas(target)
+    # Every group in one pass: the intervals of hundreds of capabilities cost as much as one.
+    on_target, on_suite, *groups = run.compared(
+        _joined(
+            _two(target),
+            run.grouped(by_tag(baseline, tags), by_tag(candidate, tags)),
+            run.grouped(by_area(baseline, areas), by_area(candidate, areas)).only(target),
+        )
+    )
+    rows, suite_harm, safety_harm = run.harm(tags, groups[: len(tags)], on_suite)
     limits = guardrails(run.arms, target, _worst(on_suite), policy)
     return Comparison(
         name=name,
@@ -62,7 +71,7 @@ def compare_tests(
         target=on_target,
         suite=on_suite,
         by_capability=rows,
-        failure_patterns=run.patterns(target),
+        failure_patterns=run.patterns(target, areas, groups[len(tags) :]),
         regressions=tuple(
             regression(row)
             for row in rows
@@ -80,6 +89,16 @@ def _two(target: Bits) -> Members:
     """Return two groups of pairs: the target's, and all."""
     some, every = np.flatnonzero(target), np.arange(target.size)
     return Members(np.concatenate([some, every]), np.repeat([0, 1], [some.size, every.size]), 2)
+
+
+def _joined(*parts: Members) -> Members:
+    """Return the groups of several memberships, one after the other."""
+    starts = np.cumsum([0, *(part.count for part in parts)])
+    return Members(
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.groups + start for part, start in zip(parts, starts, strict=False)]),
+        int(starts[-1]),
+    )
 
 
 def _worst(found: ArmsComparison) -> Effect:
@@ -135,7 +154,8 @@ class _Run:
         counted = members if self.policy.unpaired == "missing" else common
         level = self.policy.level
         found = effects(self.verdicts, common, level)
-        worst = effects(self.verdicts.worst(), counted, level)
+        missing = not self.verdicts.judged[counted.rows].all()
+        worst = effects(self.verdicts.worst(), counted, level) if missing else found
         before = quality_aggregates(
             self.arms.baseline, replace(common, rows=self.pairs.baseline[common.rows]), self.policy
         )
@@ -181,12 +201,9 @@ class _Run:
         return [_grown(size, first, second) for first, second in zip(*parts, strict=True)]
 
     def harm(
-        self, suite: ArmsComparison
+        self, tags: list[str], compared: list[ArmsComparison], suite: ArmsComparison
     ) -> tuple[tuple[CapabilityComparison, ...], float | None, float | None]:
         """Test every capability, the suite and its safety for harm, corrected together."""
-        tags = sorted({*capabilities(self.arms.baseline), *capabilities(self.arms.candidate)})
-        members = self.grouped(by_tag(self.arms.baseline, tags), by_tag(self.arms.candidate, tags))
-        compared = self.compared(members)
         unsafe = effect(self.arms.bits("unsafe", self.pairs.common), self.policy.level)
         p_values = [_worse(row) for row in compared] + [_worse(suite), unsafe.better_p]
         raw = np.array([math.nan if p is None else p for p in p_values])
@@ -203,17 +220,22 @@ class _Run:
         )
         return rows, adjusted[-2], adjusted[-1]
 
-    def patterns(self, target: Bits) -> FailurePatterns:
+    def areas(self, target: Bits) -> list[str]:
+        """Return the areas of the target's common tasks, sorted."""
+        return sorted({name for arm in self._common(target) for name in arm.stated("area")})
+
+    def _common(self, target: Bits) -> tuple[Table, Table]:
         common = target & self.pairs.common
-        first = self.arms.baseline.take(self.pairs.baseline[common])
-        second = self.arms.candidate.take(self.pairs.candidate[common])
-        areas = sorted({*first.stated("area"), *second.stated("area")})
-        members = self.grouped(
-            *(by_area(table, areas) for table in (self.arms.baseline, self.arms.candidate))
+        return (
+            self.arms.baseline.take(self.pairs.baseline[common]),
+            self.arms.candidate.take(self.pairs.candidate[common]),
         )
-        compared = self.compared(members.only(target))
+
+    def patterns(
+        self, target: Bits, areas: list[str], compared: list[ArmsComparison]
+    ) -> FailurePatterns:
         return FailurePatterns(
-            by_code=code_changes(first, second),
+            by_code=code_changes(*self._common(target)),
             by_area=tuple(
                 AreaComparison.model_construct(**dict(row), task_area=area)
                 for area, row in zip(areas, compared, strict=True)
