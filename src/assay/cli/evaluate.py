@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,10 @@ from assay.evaluation.arms import read_runs
 from assay.evaluation.calibrate import Calibration, calibrate
 from assay.evaluation.cycle import CycleReport, compare_arms, policy_of, run_cycle
 from assay.evaluation.decide import decide
-from assay.evaluation.explain import explain
 from assay.evaluation.manifest import CycleManifest
 from assay.evaluation.policy import load_policy
 from assay.evaluation.verdicts import Comparison, Decision
 from assay.evaluation.write import write_report
-from assay.report.evaluation import PAGE, write_page
 
 
 def manifest_of(
@@ -51,7 +50,17 @@ def run_and_write(manifest: CycleManifest, folder: Path, out: Path, *, ask: bool
     """Run a cycle and write its report and page; then, where asked for, have it explained.
 
     A failed explanation leaves the whole report behind.
+
+    Raises
+    ------
+    ConfigError
+        If a package that this needs is not installed; nothing was read then.
     """
+    with _installed("report", "the page"):
+        from assay.report.evaluation import PAGE, write_page
+    if ask:
+        with _installed("api", "an explanation"):
+            from assay.evaluation.explain import explain
     if out.exists() and not out.is_dir():
         raise ConfigError("this is a file.", where=out, fix="name a folder.")
     report = run_cycle(manifest, folder)
@@ -61,6 +70,18 @@ def run_and_write(manifest: CycleManifest, folder: Path, out: Path, *, ask: bool
     if ask and manifest.llm is not None:
         explain(prompt, manifest.llm, out)
     return report
+
+
+@contextmanager
+def _installed(extra: str, what: str) -> Iterator[None]:
+    """Say which extra is missing where an import fails."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{what} needs {error.name}, which is not installed.",
+            fix=f"pip install 'assay[{extra}]'.",
+        ) from error
 
 
 def compare_runs(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +146,26 @@ def test_a_failed_explanation_leaves_the_report(
     explained = {path.name: path.read_bytes() for path in (tmp_path / "done").iterdir()}
     assert set(explained) - set(written) == {"llm-analysis.md", "llm-analysis.json"}
     assert all(explained[name] == content for name, content in written.items())
+
+
+@pytest.mark.parametrize(("module", "extra"), [("altair", "report"), ("httpx2", "api")])
+def test_a_missing_extra_is_named_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, extra: str
+) -> None:
+    value = two_arms(tmp_path) | {"llm": {"model": "m"}}
+    (tmp_path / "m.json").write_text(json.dumps(value))
+    code = (
+        f"import sys; sys.modules[{module!r}] = None;"
+        "from assay.cli.main import app; app(sys.argv[1:])"
+    )
+    arguments = ("cycle", "--manifest", "m.json", "--output-dir", "out", "--llm")
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert f"pip install 'assay[{extra}]'" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_equal_arms_are_seldom_told_apart(project: Path) -> None:
