@@ -17,8 +17,11 @@ from assay.report.page import render_page
 from assay.report.provenance import software
 
 PAGE = "evaluation.html"
-#: Tasks that a table shows; the report has them all.
-_MOST_TASKS = 500
+#: Rows of tasks and of capabilities on the whole page, and the fewest of one cycle; the reports
+#: have them all.
+_ROWS, _FEWEST_ROWS = 500, 20
+#: Cycles whose experiments are shown capability by capability.
+_DETAILED = 30
 
 
 def write_page(
@@ -43,16 +46,18 @@ def write_page(
     calibration : mapping, optional
         Cycle → what policies decide on its equal arms.
     """
+    rows = max(_FEWEST_ROWS, _ROWS // len(reports))
+    brief = len(reports) > _DETAILED
     context: dict[str, Any] = {
         "title": title,
         "home": home,
-        "cycles": [view(report) for report in reports],
+        "cycles": [view(report, rows=rows, brief=brief) for report in reports],
         "calibration": [
             {"cycle": name, **calibration_row(one)}
             for name, found in (calibration or {}).items()
             for one in found
         ],
-        "task_limit": _MOST_TASKS,
+        "row_limit": rows,
         "has_experiments": any(report.experiments for report in reports),
         "few": FEW,
         "many": any(len(report.experiments) > FEW for report in reports),

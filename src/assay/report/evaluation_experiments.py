@@ -29,7 +29,7 @@ def target(found: Comparison) -> str:
     return ", ".join(names) or "the whole suite"
 
 
-def experiment(found: Comparison, decision: Decision | None) -> dict[str, Any]:
+def experiment(found: Comparison, decision: Decision | None, *, brief: bool) -> dict[str, Any]:
     """Return everything that the page shows of one experiment."""
     coverage = found.coverage
     return {
@@ -44,18 +44,19 @@ def experiment(found: Comparison, decision: Decision | None) -> dict[str, Any]:
             f"{len(coverage.candidate_only)} in the candidate alone, "
             f"{len(coverage.changed_versions)} changed. {conduct(found)}"
         ),
-        "arms": list(_scopes(found)),
+        "arms": list(_scopes(found, brief=brief)),
         "guardrails": [_guardrail(one) for one in found.guardrails],
         "codes": found.failure_patterns.by_code,
     }
 
 
-def _scopes(found: Comparison) -> Iterator[dict[str, Any]]:
+def _scopes(found: Comparison, *, brief: bool) -> Iterator[dict[str, Any]]:
     if found.target_capabilities or found.target_areas:
         yield _arms("target", found.target)
     yield _arms("whole suite", found.suite)
     for one in found.by_capability:
-        yield _arms(one.capability, one, harmed=one.harmed)
+        if one.harmed or not brief:
+            yield _arms(one.capability, one, harmed=one.harmed)
 
 
 def _guardrail(one: Guardrail) -> dict[str, Any]:

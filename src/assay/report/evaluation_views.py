@@ -27,8 +27,16 @@ _TOLD = 3
 _PASSES = 4
 
 
-def view(report: CycleReport) -> dict[str, Any]:
-    """Return everything that the page shows of one cycle."""
+def view(report: CycleReport, *, rows: int, brief: bool) -> dict[str, Any]:
+    """Return everything that the page shows of one cycle.
+
+    Parameters
+    ----------
+    rows : int
+        Most capabilities and tasks, those with the largest gaps.
+    brief : bool
+        Whether an experiment's capabilities are shown only where they are harmed.
+    """
     diagnosis = report.diagnosis
     return {
         "id": report.cycle_id,
@@ -36,11 +44,15 @@ def view(report: CycleReport) -> dict[str, Any]:
         # A number and its unit stay on one line.
         "sentences": [one.replace(" %", "\u00a0%") for one in _sentences(report)],
         "figures": list(_figures(report)),
-        "capabilities": [_capability(row) for row in sorted(diagnosis.capability_matrix, key=_gap)],
-        "tasks": [_task(row) for row in diagnosis.task_table],
+        "capabilities": [
+            _capability(row) for row in sorted(diagnosis.capability_matrix, key=_gap)[:rows]
+        ],
+        "tasks": [_task(row) for row in diagnosis.task_table[:rows]],
         "hypotheses": [_hypothesis(one) for one in report.hypotheses],
         "decisions": [_decided(report, one) for one in report.decisions],
-        "experiments": [experiment(one, _decision(report, one)) for one in report.experiments],
+        "experiments": [
+            experiment(one, _decision(report, one), brief=brief) for one in report.experiments
+        ],
         "changes": list(_changes(report)),
     }
 

@@ -99,6 +99,14 @@ def test_several_cycles_share_a_page_and_one_is_shown(
     assert '<div data-scope="c1">' in text
 
 
+def test_a_page_of_many_cycles_stays_small(report: CycleReport, tmp_path: Path) -> None:
+    alone = len(page([report], tmp_path))
+    many = [report.model_copy(update={"cycle_id": f"c{n}"}) for n in range(60)]
+    text = page(many, tmp_path)
+    assert (len(text) - alone) / 59 < 60_000
+    assert "The 20 tasks with the largest gaps" in text
+
+
 def test_equal_arms_are_on_the_page(report: CycleReport, tmp_path: Path) -> None:
     found = calibrate(attempts({"a": 0.6}, repeats=3), load_policy("statistical"), draws=10, seed=1)
     text = page([report], tmp_path, calibration={"c1": [found]})
