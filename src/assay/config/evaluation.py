@@ -13,6 +13,7 @@ from assay.core.errors import ConfigError
 from assay.core.identity import canonical_json
 from assay.core.validation import validated
 from assay.evaluation.manifest import CycleManifest, read_manifest
+from assay.evaluation.policy import Policy
 from assay.grid.configuration import Configuration, Grid
 
 #: Rules of a cycle in their order; the last where equal arms are asked for.
@@ -126,20 +127,26 @@ def own_manifest(
     Its capabilities are subjects and the levels of the grid's axes; its experiments replace every
     level by the reference's, on the same items.
     """
-    every = list(grid.configurations())
+    every, tried = list(grid.configurations()), list(_interventions(grid))
     ways = [one.key for one in every if grid.role(one) is None]
     part = {} if len(ways) == len(every) else {"filters": {"variants": ways}}
     value: dict[str, Any] = {
         "cycleId": model,
         "taxonomy": chosen.taxonomy,
         # A shard measures neither cost nor latency nor safety of an answer.
-        "policy": {"name": chosen.policy, "guardrails": []},
+        "policy": {"name": chosen.policy, "guardrails": [], **_shared_level(len(tried))},
         "baseline": {"name": model, "job": list(folders), **part},
-        "experiments": list(_interventions(grid)),
+        "experiments": tried,
     }
     if chosen.expected is not None:
         value["policy"]["expected_success_rate"] = chosen.expected
     return validated(CycleManifest, value, where="evaluation")
+
+
+def _shared_level(candidates: int) -> dict[str, float]:
+    """Return the level of superiority that so many candidates share (Bonferroni)."""
+    whole = Policy.model_fields["alpha_superiority"].default
+    return {"alpha_superiority": round(whole / candidates, 8)} if candidates else {}
 
 
 def _interventions(grid: Grid) -> Iterator[dict[str, Any]]:

@@ -183,6 +183,13 @@ def _remarks(
                 f"{one.name}: {one.refused} parts of the log could not be read and "
                 f"{one.missing} attempts that it says were made left no file."
             )
+    if len(experiments) > 1 and not policy.points:
+        yield (
+            f"{len(experiments)} candidates were compared, each at a level of "
+            f"{policy.alpha_superiority:g}: that any of them looks better by chance happens with a "
+            f"probability of up to {min(1.0, len(experiments) * policy.alpha_superiority):.2g}. Set "
+            "alpha_superiority lower to share it."
+        )
     reused = [found.name for found in experiments if found.design.baseline_reused]
     if reused:
         yield (

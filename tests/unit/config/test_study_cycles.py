@@ -84,8 +84,11 @@ def test_the_script_reads_what_the_plan_says(project: Path) -> None:
     value = json.loads(plan.parameters)
     assert CycleManifest.model_validate_json(json.dumps(value["manifest"])) == plan.manifest
     assert plan.manifest.policy == {
-        "name": "statistical", "guardrails": [], "expected_success_rate": 0.5,
-    }  # fmt: skip
+        "name": "statistical",
+        "guardrails": [],
+        "expected_success_rate": 0.5,
+        "alpha_superiority": 0.0025,  # ten candidates share one level
+    }
 
 
 def test_the_seals_of_cycles_are_reconciled(project: Path) -> None:
