@@ -184,11 +184,11 @@ def _remarks(
                 f"{one.missing} attempts that it says were made left no file."
             )
     if len(experiments) > 1 and not policy.points:
+        chance = min(1.0, len(experiments) * policy.alpha_superiority)
         yield (
             f"{len(experiments)} candidates were compared, each at a level of "
-            f"{policy.alpha_superiority:g}: that any of them looks better by chance happens with a "
-            f"probability of up to {min(1.0, len(experiments) * policy.alpha_superiority):.2g}. Set "
-            "alpha_superiority lower to share it."
+            f"{policy.alpha_superiority:g} (alpha_superiority): by chance alone one of them would "
+            f"look better with a probability of up to {chance:.2g}."
         )
     reused = [found.name for found in experiments if found.design.baseline_reused]
     if reused:
