@@ -18,6 +18,7 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
     spec = json.loads(arguments.spec or "{}")
     options = ReportOptions(
         **spec.get("report", {}),
+        evaluation=spec.get("evaluation", False),
         licences=spec.get("licences", {}),
         attributions=spec.get("attributions", {}),
     )

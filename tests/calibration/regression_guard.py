@@ -6,16 +6,22 @@ from functools import partial
 
 import numpy as np
 
-from assay.stats import adjust_p, clustered_difference, mcnemar_exact
+from assay.evaluation.compare import compare_tables
+from assay.evaluation.hypothesis import ImprovementHypothesis
+from assay.evaluation.policy import load_policy
+from assay.stats import mcnemar_exact
 from support import simulation as sim
+from support.arms import two_arms
 
 RULES = (
-    sim.Rule("McNemar, Holm", "one attempt a task: `mcnemar_exact` one-sided, `adjust_p`"),
-    sim.Rule("task-clustered, Holm", "several attempts: `clustered_difference`, `adjust_p`"),
+    sim.Rule("regression", "`assay.evaluation.compare`: a harmed tag, Holm with suite and safety"),
     sim.Rule("zero tolerance", "any tag with fewer successes than before", naive=True),
-    sim.Rule("3 points", "any tag down by more than 3 points", naive=True),
+    sim.Rule("equaxis-v1", "any tag down by more than 3 points", naive=True),
     sim.Rule("uncorrected", "McNemar on the attempts, each tag at one-sided .05", naive=True),
 )
+#: Nothing but harm is looked at.
+POLICY = load_policy({"guardrails": []})
+WHOLE = ImprovementHypothesis(id="whole")
 
 
 def tags_of(
@@ -47,36 +53,33 @@ def tags_of(
     counts = sim.count_cells(cells)
     alone = np.asarray(mcnemar_exact(counts, alternative="less").p_value)
     drop = (counts.c - counts.b) / counts.n
-    name, p_values = ("McNemar, Holm", alone) if attempts == 1 else _clustered(cells, attempts)
     claims = {
-        name: np.array([adjust_p(row, method="holm").p_values <= 0.05 for row in p_values]),
+        "regression": np.array([_harmed(run, attempts) for run in cells]),
         "zero tolerance": drop > 0,
-        "3 points": drop > 0.03,
+        "equaxis-v1": drop > 0.03,
         "uncorrected": alone <= 0.05,
     }
     return {rule: claim[:, 0] if harm else claim.any(axis=1) for rule, claim in claims.items()}
 
 
-def _clustered(cells: np.ndarray, attempts: int) -> tuple[str, np.ndarray]:
-    change = sim.differences(cells)
-    labels = np.repeat(np.arange(change.shape[2] // attempts), attempts)
-    p_values = [
-        [clustered_difference(tag, labels, alternative="less").p_value for tag in run]
-        for run in change
-    ]
-    return "task-clustered, Holm", np.array(p_values)
+def _harmed(cells: np.ndarray, attempts: int) -> list[bool]:
+    """Return whether each tag is called harmed; the last entry stands for suite and safety."""
+    found = compare_tables(WHOLE, *two_arms(cells, attempts), POLICY)
+    suite = found.suite_harm_p is not None and found.suite_harm_p <= POLICY.alpha_harm
+    return [*(row.harmed for row in found.by_capability), suite]
 
 
 PATH = sim.Path(
     name="Regression guard",
-    question="Claimed: the candidate is worse on a tag. Wrong when it is equally good (any tag).",
-    product="statistical rule only: `assay.stats` composed as the policy `statistical` will",
+    question="Claimed: a tag or the suite is worse. Wrong when the candidate is equally good.",
+    product="`assay.evaluation`: `compare`",
     rules=RULES,
     scenarios=(
         *(
             sim.Scenario(
                 f"equal, {tags} tags, discordance {d:g}, accuracy {accuracy:g}", f"{n} a tag",
                 partial(tags_of, tags=tags, tasks=n, attempts=1, d=d, accuracy=accuracy),
+                slow=tags * n > 1000,
             )
             for tags, n, d, accuracy in (
                 (1, 20, 0.3, 0.6), (5, 100, 0.15, 0.6), (30, 20, 0.2, 0.6), (30, 300, 0.15, 0.6),
@@ -89,6 +92,7 @@ PATH = sim.Path(
                 partial(
                     tags_of, tags=tags, tasks=tasks, attempts=attempts, d=0.2, correlation=0.3
                 ),
+                slow=tags * tasks * attempts > 1000,
             )
             for tags, tasks, attempts in ((1, 10, 5), (5, 12, 5), (5, 40, 5), (30, 25, 4))
         ),
@@ -96,14 +100,15 @@ PATH = sim.Path(
             sim.Scenario(
                 f"one of {tags} tags down 10 points, discordance 0.15", f"{n} a tag",
                 partial(tags_of, tags=tags, tasks=n, attempts=1, d=0.15, harm=0.1),
-                {"McNemar, Holm": floor},
+                {"regression": floor},
+                slow=tags * n > 1000,
             )
-            for tags, n, floor in ((1, 100, 0.75), (5, 200, 0.85), (30, 300, 0.9))
+            for tags, n, floor in ((1, 100, 0.6), (5, 200, 0.85), (30, 300, 0.9))
         ),
         sim.Scenario(
             "one of 5 tags down 10 points, correlation 0.3", "200 tasks × 5 a tag",
             partial(tags_of, tags=5, tasks=200, attempts=5, d=0.2, correlation=0.3, harm=0.1),
-            {"task-clustered, Holm": 0.85},
+            {"regression": 0.85}, slow=True,
         ),
     ),
 )  # fmt: skip

@@ -10,14 +10,20 @@ from .paths import PATHS
 from .tables import page
 
 CASES = [
-    pytest.param(path, scenario, id=f"{path.name}-{scenario.setting}-n={scenario.n}")
+    pytest.param(
+        path,
+        scenario,
+        runs,
+        id=f"{path.name}-{scenario.setting}-n={scenario.n}-{runs}",
+        marks=[pytest.mark.slow] if runs == sim.SLOW or scenario.slow else [],
+    )
     for path in PATHS
     for scenario in path.scenarios
+    for runs in (sim.FAST, sim.SLOW)
 ]
 
 
-@pytest.mark.parametrize(("path", "scenario"), CASES)
-@pytest.mark.parametrize("runs", [sim.FAST, pytest.param(sim.SLOW, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("path", "scenario", "runs"), CASES)
 def test_rates_are_as_promised(path: sim.Path, scenario: sim.Scenario, runs: int) -> None:
     rates = sim.measure(path, scenario, runs)
     broken = {name: rate for name, rate in rates.items() if rate.broken and not _naive(path, name)}

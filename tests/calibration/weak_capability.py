@@ -5,22 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from scipy import stats
 
-from assay.stats import adjust_p, clustered_difference, proportion_ci
+from assay.evaluation.weak import adjusted, weakness
+from assay.stats import clustered_difference, proportion_ci
+from assay.stats.multiplicity import holm
 from support import simulation as sim
 
 RULES = (
-    sim.Rule("exact binomial, Holm", "one attempt a task: `scipy.stats.binom`, `adjust_p`"),
-    sim.Rule(
-        "task-clustered, Holm",
-        "several attempts, expectation .5 or more: `clustered_difference`, `adjust_p`",
-    ),
-    sim.Rule(
-        "tasks as cases, Holm",
-        "several attempts, expectation below .5: exact binomial on the tasks' mean rates, each "
-        "task one case, `adjust_p`",
-    ),
+    sim.Rule("weak", "`assay.evaluation.weak`: exact binomial or task-clustered test, Holm"),
     sim.Rule(
         "task-clustered below .5",
         "`clustered_difference` where it does not hold: sums of rare successes are skewed towards "
@@ -28,7 +20,7 @@ RULES = (
         naive=True,
     ),
     sim.Rule("interval below", "95 % Wilson interval of the attempts is below", naive=True),
-    sim.Rule("gap of .1", "rate at least .1 below, two attempts or more", naive=True),
+    sim.Rule("equaxis-v1", "rate at least .1 below, two attempts or more", naive=True),
 )
 
 
@@ -47,29 +39,25 @@ def suite(
     successes = _draw(rng, (runs, tags, tasks), attempts, rate, correlation)
     total, n = successes.sum(axis=2), tasks * attempts
     claims = {
-        name: np.array([adjust_p(row, method="holm").p_values <= 0.05 for row in p_values])
-        for name, p_values in _tests(successes, attempts, expected).items()
+        name: p_values <= 0.05 for name, p_values in _tests(successes, attempts, expected).items()
     }
     claims |= {
         "interval below": np.asarray(proportion_ci(total, np.full_like(total, n)).high) < expected,
-        "gap of .1": (total / n <= expected - 0.1 + 1e-9) & (n >= 2),
+        "equaxis-v1": (total / n <= expected - 0.1 + 1e-9) & (n >= 2),
     }
     gather = np.any if rate == expected else np.mean
     return {rule: gather(claim, axis=1) for rule, claim in claims.items()}
 
 
 def _tests(successes: np.ndarray, attempts: int, expected: float) -> dict[str, np.ndarray]:
-    """Return the p-values of each rule, shape (run, tag)."""
+    """Return the adjusted p-values of each rule, shape (run, tag)."""
     tasks = successes.shape[2]
-    total = successes.sum(axis=2)
-    if attempts == 1:
-        return {"exact binomial, Holm": stats.binom.cdf(total, tasks, expected)}
-    clustered = np.array([[_clustered(tag, attempts, expected) for tag in r] for r in successes])
-    if expected >= 0.5:
-        return {"task-clustered, Holm": clustered}
-    # Means of tasks vary less than single attempts would; part of a success counts as a whole one.
-    as_cases = stats.binom.cdf(np.ceil(total / attempts - 1e-9), tasks, expected)
-    return {"tasks as cases, Holm": as_cases, "task-clustered below .5": clustered}
+    n, rate = np.full(tasks, attempts), np.full(tasks, expected)
+    found = {"weak": np.array([adjusted([weakness(tag, n, rate) for tag in r]) for r in successes])}
+    if attempts > 1 and expected < 0.5:
+        raw = [[_clustered(tag, attempts, expected) for tag in run] for run in successes]
+        found["task-clustered below .5"] = holm(np.array(raw))
+    return found
 
 
 def _draw(
@@ -117,7 +105,7 @@ def _size(tasks: int, attempts: int) -> str:
 PATH = sim.Path(
     name="Weak capability",
     question="Claimed: success on a tag is below expectation. Wrong when it equals it (any tag).",
-    product="statistical rule only: `assay.stats` composed as the policy `statistical` will",
+    product="`assay.evaluation.weak`, which `diagnose` calls",
     rules=RULES,
     scenarios=(
         *(
@@ -150,15 +138,15 @@ PATH = sim.Path(
                 {rule: floor},
             )
             for tags, tasks, attempts, rho, rule, floor in (
-                (1, 50, 1, 0.0, "exact binomial, Holm", 0.85),
-                (30, 100, 1, 0.0, "exact binomial, Holm", 0.85),
-                (1, 40, 5, 0.5, "task-clustered, Holm", 0.85),
-                (5, 100, 5, 0.5, "task-clustered, Holm", 0.95),
+                (1, 50, 1, 0.0, "weak", 0.85),
+                (30, 100, 1, 0.0, "weak", 0.85),
+                (1, 40, 5, 0.5, "weak", 0.85),
+                (5, 100, 5, 0.5, "weak", 0.95),
             )
         ),
         sim.Scenario(
             "expected 0.3, true 0.1, 1 tag, correlation 0.5", "100 tasks × 5 a tag",
-            _scenario(1, 100, 5, 0.3, 0.5, rate=0.1), {"tasks as cases, Holm": 0.9},
+            _scenario(1, 100, 5, 0.3, 0.5, rate=0.1), {"weak": 0.9},
         ),
     ),
 )  # fmt: skip

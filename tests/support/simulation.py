@@ -67,12 +67,15 @@ class Scenario:
         ``(rng, runs)`` → outcome of each rule in each run.
     floors : dict
         Rule → power that it must reach. Empty: a null.
+    slow : bool
+        Whether the fast tier leaves it out.
     """
 
     setting: str
     n: str
     simulate: Simulate
     floors: Mapping[str, float] = field(default_factory=dict)
+    slow: bool = False
 
     @property
     def null(self) -> bool:

@@ -53,6 +53,7 @@ RUN = {
     "benchmarks": [{"key": "mine"}, {"key": "arc_challenge", "items": 2}],
     "grid": "tiny",
     "runtime": {"token_budget": 256, "threads": 1},
+    "evaluation": {"shards": False},
     "define": {
         "benchmarks": {
             "mine": {

@@ -18,6 +18,9 @@ def _study():
 
 STUDY = _study()
 S = str(STUDY.folder)
+E = f"{S}/evaluation/{{cycle}}"
+CYCLES = list(STUDY.cycles)
+EQUAL = [name for name, cycle in STUDY.cycles.items() if cycle.equal_arms]
 OFFLINE = "--offline" if STUDY.config.offline else ""
 KEEP_MISSING = "--keep-missing" if STUDY.config.runtime.keep_missing else ""
 
@@ -28,6 +31,7 @@ wildcard_constraints:
     selection=r"[A-Za-z0-9_-]+",
     run=r"[0-9a-f]{12}",
     figure=r"[a-z_]+",
+    cycle=r"[A-Za-z0-9][A-Za-z0-9._-]*",
 
 
 def code(script):
@@ -48,3 +52,18 @@ def model_files(wildcards):
 def item_files(wildcards):
     """A user's own items file, as input."""
     return local_files(STUDY.benchmark(wildcards.benchmark).spec.source)
+
+
+def cycle_spec(wildcards):
+    """The parameters of a cycle's rules."""
+    return STUDY.cycles[wildcards.cycle].parameters
+
+
+def cycle_files(wildcards):
+    """What a cycle reads: shards by their manifests, logs of other runners one by one."""
+    return STUDY.cycles[wildcards.cycle].inputs()
+
+
+def step_seal(step):
+    """Where the seal of a cycle's step lies."""
+    return f"{S}/manifests/{step}.{{cycle}}.json"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from assay.cli.errors import clear_errors
+from assay.cli.evaluation_commands import register
 from assay.config import load_study
 from assay.core.cache import cache_root
-from assay.core.errors import AssayError
 
 app = typer.Typer(
     help="Is a leaderboard difference real, why does a model fail, which change to deploy?",
@@ -22,22 +20,13 @@ app = typer.Typer(
 )
 snapshot_app = typer.Typer(help="Frozen benchmark items.", no_args_is_help=True)
 app.add_typer(snapshot_app, name="snapshot")
+register(app)
 
 ConfigFiles = Annotated[
     list[Path],
     typer.Option("--configfile", help="run file; later ones are laid over earlier ones"),
 ]
 _DEFAULT = [Path("config/config.yaml")]
-
-
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    """Print an error as one line and leave with status 1."""
-    try:
-        yield
-    except AssayError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise typer.Exit(1) from error
 
 
 def _files(files: list[Path]) -> list[Path]:
@@ -49,7 +38,7 @@ def summary(configfile: ConfigFiles = _DEFAULT) -> None:
     """Print a study's three main sentences, what collecting took, and where the report is."""
     from assay.cli.summary import summary_lines
 
-    with _clear_errors():
+    with clear_errors():
         for line in summary_lines(load_study(*_files(configfile))):
             print(line)
 
@@ -59,7 +48,7 @@ def reconcile(configfile: ConfigFiles = _DEFAULT) -> None:
     """Mark results as undone that were made with other code or parameters than the present."""
     from assay.config.reconcile import reconcile as compare
 
-    with _clear_errors():
+    with clear_errors():
         for path, reason in compare(load_study(*_files(configfile))):
             print(f"stale: {path} ({reason}); it will be made anew")
 
@@ -86,7 +75,7 @@ def analyze(
     from assay.cli.analyze import Options, analyze_source, readings
     from assay.leaderboard import write
 
-    with _clear_errors():
+    with clear_errors():
         chosen = Options(
             study=out.name,
             alpha=alpha,
@@ -115,7 +104,7 @@ def compare_shards(
     from assay.records.compare import compare_shards as compare
     from assay.records.shard import read_shard
 
-    with _clear_errors():
+    with clear_errors():
         found = compare(read_shard(first), read_shard(second), bound=bound)
     for line in comparison_lines(found):
         print(line)
@@ -139,7 +128,7 @@ def export(
     """Write collected answers in another project's layout."""
     from assay.cli.export import export_shards
 
-    with _clear_errors():
+    with clear_errors():
         if sources is None:
             sources = [plan.folder for plan in load_study(*_files(configfile)).present]
         paths = export_shards(
@@ -157,7 +146,7 @@ def pin(
     """Print the commit that a branch or tag of a hub repository points to now."""
     from assay.benchmarks.sources.hub import resolve_revision
 
-    with _clear_errors():
+    with clear_errors():
         print(resolve_revision(repo, kind, revision))
 
 
@@ -170,7 +159,7 @@ def schema(
     """Write the JSON Schemas of run files, registries, records and results."""
     from assay.cli.schemas import write_schemas
 
-    with _clear_errors():
+    with clear_errors():
         for path in write_schemas(folder):
             print(path)
 
@@ -181,7 +170,7 @@ def snapshot_show(folder: Annotated[Path, typer.Argument(help="snapshot folder")
     from assay.benchmarks.describe import describe
     from assay.benchmarks.snapshot import read_snapshot
 
-    with _clear_errors():
+    with clear_errors():
         print(describe(read_snapshot(folder)))
 
 
@@ -192,7 +181,7 @@ def snapshot_verify(
     """Check that snapshots are byte for byte what their manifests say."""
     from assay.benchmarks.snapshot import read_snapshot
 
-    with _clear_errors():
+    with clear_errors():
         for folder in folders:
             snapshot = read_snapshot(folder)
             print(f"{folder}: {len(snapshot.items)} items, as the manifest says")

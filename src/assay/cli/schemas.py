@@ -12,6 +12,10 @@ from assay.benchmarks.spec import BenchmarkSpec
 from assay.config.schema import RunConfig
 from assay.core.files import write_text
 from assay.core.spec import ModelSpec
+from assay.evaluation.cycle import CycleReport
+from assay.evaluation.manifest import CycleManifest
+from assay.evaluation.policy import Policy
+from assay.evaluation.record import EvaluationRecord
 from assay.grid.configuration import Grid
 from assay.leaderboard import leaderboard_schema
 from assay.records.manifest import Manifest
@@ -27,6 +31,10 @@ def schemas() -> dict[str, dict[str, Any]]:
         "grid": Grid,
         "record": Record,
         "manifest": Manifest,
+        "evaluation-record": EvaluationRecord,
+        "policy": Policy,
+        "cycle": CycleManifest,
+        "cycle-report": CycleReport,
     }
     found = {name: model.model_json_schema() for name, model in models.items()}
     return {

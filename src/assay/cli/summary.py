@@ -40,6 +40,8 @@ def summary_lines(study: Study) -> Iterator[str]:
             yield f"  {model.key}: {_effort(own)}"
     yield ""
     yield f"Report: {study.folder / 'report' / 'index.html'}"
+    if study.cycles:
+        yield f"Evaluation: {study.folder / 'report' / 'evaluation.html'}"
 
 
 def _count(number: int, noun: str) -> str:

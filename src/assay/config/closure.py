@@ -16,6 +16,7 @@ from pathlib import Path
 PACKAGE = "assay"
 SOURCE = Path(__file__).resolve().parents[1]
 #: Data that modules of a package read (templates, lists): they count as its code.
+_DATA_FOLDERS = ("templates", "data", "policies")
 _DATA_SUFFIXES = {".html", ".css", ".js", ".yaml", ".json", ".jinja"}
 
 
@@ -96,7 +97,7 @@ def _files(name: str) -> Iterator[Path]:
 def _data_beside(path: Path) -> Iterator[Path]:
     if SOURCE not in path.resolve().parents or path.name == "__init__.py":
         return
-    for folder in (path.parent / "templates", path.parent / "data"):
+    for folder in (path.parent / name for name in _DATA_FOLDERS):
         if folder.is_dir():
             files = folder.rglob("*")
             yield from (f for f in files if f.is_file() and f.suffix in _DATA_SUFFIXES)

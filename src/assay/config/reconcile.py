@@ -40,6 +40,12 @@ def expected_seals(study: Study) -> Iterator[Expected]:
     for figure in FIGURES:
         name = f"plot_{figure}"
         yield Expected(seals / f"{name}.json", study.figure_parameters(figure), f"{name}.py")
+    for name, cycle in study.cycles.items():
+        for script in cycle.steps:
+            yield Expected(seals / f"{script}.{name}.json", cycle.parameters, f"{script}.py")
+    if study.cycles:
+        path, spec = seals / "evaluation.json", study.evaluation_parameters
+        yield Expected(path, spec, "build_evaluation.py")
     yield Expected(seals / "report.json", study.report_parameters, "build_report.py")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.spec import Selection
+from assay.config.evaluation import cycle_plans
 from assay.config.registry import load_benchmark, load_grid, load_model, read_yaml
 from assay.config.schema import RunConfig
 from assay.config.study import BenchmarkRun, Study
@@ -59,6 +60,7 @@ def resolve(config: Mapping[str, Any], *, where: str, registries: Path = Path("c
         # Before a single job: a backend that cannot answer is refused without loading a weight.
         given, model = provided_by(plan.backend), plan.model.key
         require(needed(grid), given, consumer="the grid", model=model)
+    cycle_plans(run.evaluation, grid, {model.key: ["shards"] for model in models}, seed=0)
     return study
 
 

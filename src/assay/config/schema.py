@@ -79,6 +79,32 @@ class Analysis(_Strict):
     seed: int = 1234
 
 
+class Evaluation(_Strict):
+    """Which cycles of the evaluation core belong to the study."""
+
+    shards: bool = Field(
+        default=False, description="diagnose every model on the study's own answers"
+    )
+    expected: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="success expected of own answers; the policy's if null",
+    )
+    cycles: dict[Name, str] = Field(
+        default_factory=dict, description="name → a cycle's manifest, from any runner's logs"
+    )
+    policy: Literal["statistical", "equaxis-v1"] = Field(
+        default="statistical", description="of the cycles on own answers"
+    )
+    taxonomy: str | None = Field(
+        default=None, description="areas and capabilities of own items, by item id"
+    )
+    equal_arms: int = Field(
+        default=0, ge=0, description="random splits into equal arms that each cycle is tried on"
+    )
+
+
 class Report(_Strict):
     """What the report shows."""
 
@@ -107,6 +133,7 @@ class RunConfig(_Strict):
     runtime: Runtime = Runtime()
     decode: Decode = Decode()
     analysis: Analysis = Analysis()
+    evaluation: Evaluation = Evaluation()
     report: Report = Report()
     define: Definitions = Definitions()
     allow_missing: bool = Field(

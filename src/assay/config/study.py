@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.spec import BenchmarkSpec, Selection
+from assay.config.evaluation import CyclePlan, cycle_plans
 from assay.config.schema import RunConfig
 from assay.core.errors import ConfigError
 from assay.core.identity import canonical_json, digest
@@ -200,6 +201,21 @@ class Study:
             }
         )
 
+    @cached_property
+    def cycles(self) -> dict[str, CyclePlan]:
+        """Name → cycle of the evaluation core, in the order of the run file."""
+        folders: dict[str, list[str]] = {}
+        for plan in self.present:
+            folders.setdefault(plan.model.key, []).append(plan.folder.as_posix())
+        return cycle_plans(
+            self.config.evaluation, self.grid, folders, seed=self.config.analysis.seed
+        )
+
+    @property
+    def evaluation_parameters(self) -> str:
+        """The parameters of the evaluation page's rule."""
+        return canonical_json({"study": self.name, "cycles": list(self.cycles)})
+
     def figure_parameters(self, figure: str) -> str:
         """Return the parameters of one figure's rule."""
         return canonical_json({"figure": figure, "study": self.name})
@@ -212,6 +228,7 @@ class Study:
                 "study": self.name,
                 "report": self.config.report.model_dump(),
                 "absent": self.absent,
+                "evaluation": bool(self.cycles),
                 "licences": {run.key: run.spec.licence for run in self.benchmarks},
                 "attributions": {run.key: run.spec.attribution for run in self.benchmarks},
             }

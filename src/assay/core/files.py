@@ -72,12 +72,14 @@ def read_json(path: Path) -> Any:
     Raises
     ------
     AssayError
-        If the file is missing or not JSON.
+        If the file is missing, cannot be read, or is not JSON.
     """
     try:
         return json.loads(path.read_text("utf-8"))
     except FileNotFoundError as error:
         raise AssayError("file not found.", where=path) from error
+    except OSError as error:
+        raise AssayError(f"cannot be read: {error.strerror}.", where=path) from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise AssayError(f"not valid JSON: {error}.", where=path) from error
 

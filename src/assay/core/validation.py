@@ -62,14 +62,17 @@ def _problem(model: type[BaseModel], detail: Any, inside: str) -> str:
 
 
 def _allowed(model: type[BaseModel], parents: list[str]) -> list[str]:
-    """Return the keys of the (possibly nested) model that `parents` leads to."""
+    """Return the keys, as a file has them, of the nested model that `parents` leads to."""
     current: Any = model
     for name in parents:
-        field = current.model_fields.get(name)
-        nested = None if field is None else _model_in(field.annotation)
+        nested = _model_in(_by_key(current).get(name))
         if nested is not None:
             current = nested
-    return sorted(current.model_fields)
+    return sorted(_by_key(current))
+
+
+def _by_key(model: type[BaseModel]) -> dict[str, Any]:
+    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

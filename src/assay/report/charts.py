@@ -30,7 +30,7 @@ def charts(inputs: ReportInputs) -> dict[str, dict[str, Any]]:
         drawn["gaps"] = gap_chart(inputs)
     # Altair refuses more than 5,000 rows unless told that they are meant.
     with alt.data_transformers.enable("default", max_rows=None):
-        return {name: _finished(chart) for name, chart in drawn.items()}
+        return {name: finished(chart) for name, chart in drawn.items()}
 
 
 def accuracy_chart(inputs: ReportInputs) -> alt.LayerChart:
@@ -44,7 +44,7 @@ def accuracy_chart(inputs: ReportInputs) -> alt.LayerChart:
     columns = ["model", "benchmark", "configuration", "family", "reference", "accuracy", "low"]
     base = alt.Chart(data[[*columns, "high", "n", "compliance", "chance"]])
     step = 12 * len(families)
-    y = _rows(inputs.models, step=step)
+    y = named_rows(inputs.models, step=step)
     points = base.mark_circle(size=46, opacity=0.85).encode(
         x=alt.X(
             "accuracy:Q",
@@ -53,7 +53,7 @@ def accuracy_chart(inputs: ReportInputs) -> alt.LayerChart:
         ),
         y=y,
         yOffset=alt.YOffset("family:N", sort=families),
-        color=alt.Color("family:N", sort=families, scale=_palette(families), legend=_legend()),
+        color=alt.Color("family:N", sort=families, scale=_palette(families), legend=top_legend()),
         tooltip=[
             alt.Tooltip("model:N"),
             alt.Tooltip("configuration:N"),
@@ -72,7 +72,7 @@ def accuracy_chart(inputs: ReportInputs) -> alt.LayerChart:
     chance = base.mark_rule(strokeDash=[3, 3], opacity=0.5, color="currentColor").encode(
         x="mean(chance):Q"
     )
-    return alt.layer(chance, points, ring).properties(height=_height(step))
+    return alt.layer(chance, points, ring).properties(height=row_height(step))
 
 
 def rank_chart(inputs: ReportInputs) -> alt.LayerChart:
@@ -98,7 +98,7 @@ def rank_chart(inputs: ReportInputs) -> alt.LayerChart:
             ),
             scale=alt.Scale(paddingInner=0.06, paddingOuter=0),
         ),
-        y=_rows(inputs.models, step=22),
+        y=named_rows(inputs.models, step=22),
         tooltip=["model:N", "configuration:N", "rank:Q", alt.Tooltip("accuracy:Q", format=".1%")],
     )
     count = len(inputs.models)
@@ -118,7 +118,7 @@ def rank_chart(inputs: ReportInputs) -> alt.LayerChart:
             f"datum.rank > {max(2, count) * 0.6}", alt.value("#111"), alt.value("#fff")
         ),
     )
-    return alt.layer(cells, numbers).properties(height=_height(22))
+    return alt.layer(cells, numbers).properties(height=row_height(22))
 
 
 def gap_chart(inputs: ReportInputs) -> alt.LayerChart:
@@ -133,7 +133,7 @@ def gap_chart(inputs: ReportInputs) -> alt.LayerChart:
         .rename(columns={"gap_fragile": "fragile items", "gap_robust": "robust items"})
     )
     base = alt.Chart(data)
-    y = _rows(list(dict.fromkeys(names)), step=16, field="pair")
+    y = named_rows(list(dict.fromkeys(names)), step=16, field="pair")
     parts = ["fragile items", "robust items"]
     bars = (
         base.transform_fold(parts, as_=["part", "points"])
@@ -151,7 +151,7 @@ def gap_chart(inputs: ReportInputs) -> alt.LayerChart:
             color=alt.Color(
                 "part:N",
                 sort=parts,
-                legend=_legend(),
+                legend=top_legend(),
                 scale=alt.Scale(domain=parts, range=[ORANGE, BLUE]),
             ),
             tooltip=[
@@ -169,14 +169,15 @@ def gap_chart(inputs: ReportInputs) -> alt.LayerChart:
         x="low:Q", x2="high:Q", y=y
     )
     whole = base.mark_tick(thickness=3, size=16, color="currentColor").encode(x="gap:Q", y=y)
-    return alt.layer(bars, interval, whole).properties(height=_height(16))
+    return alt.layer(bars, interval, whole).properties(height=row_height(16))
 
 
-def _height(step: int) -> alt.Step:
+def row_height(step: int) -> alt.Step:
+    """Return the height of a chart whose rows are `step` pixels high, names aside."""
     return alt.Step(step + _LABEL, **{"for": "position"})
 
 
-def _rows(names: list[str], *, step: int, field: str = "model") -> alt.Y:
+def named_rows(names: list[str], *, step: int, field: str = "model") -> alt.Y:
     """Return a band scale with each row's name on a line of its own above it."""
     whole = step + _LABEL
     return alt.Y(
@@ -214,17 +215,26 @@ def _palette(names: list[str]) -> alt.Scale:
     return alt.Scale(domain=names, range=colours)
 
 
-def _legend() -> alt.Legend:
-    return alt.Legend(orient="top", title=None, columns=3, symbolType="circle")
+def top_legend(columns: int = 3) -> alt.Legend:
+    """Return a legend above the chart."""
+    return alt.Legend(
+        orient="top", title=None, columns=columns, symbolType="circle", labelLimit=180
+    )
 
 
 def _unit_scale() -> alt.Scale:
     return alt.Scale(domain=[0, 1])
 
 
-def _finished(chart: alt.LayerChart) -> dict[str, Any]:
-    """Filter by the page's benchmark and return the specification, without any colours of text."""
-    chosen = alt.param(name="benchmark", value=POOLED)
+def finished(chart: alt.LayerChart, *, scope: str = POOLED) -> dict[str, Any]:
+    """Filter by the page's benchmark and return the specification, without any colours of text.
+
+    Parameters
+    ----------
+    scope : str
+        The benchmark that is shown first.
+    """
+    chosen = alt.param(name="benchmark", value=scope)
     spec = (
         chart.add_params(chosen)
         .transform_filter("datum.benchmark === benchmark")

@@ -56,8 +56,18 @@ def _files(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _copy(path: Path, folder: Path, out: Path) -> Download:
-    copied = folder / path.name
+    copied = copy(path, folder / path.name)
+    return Download(path.name, link(copied, out / "index.html"), copied.stat().st_size, copied)
+
+
+def copy(path: Path, target: Path) -> Path:
+    """Copy a file to `target`, as a whole or not at all, and return that."""
     content = path.read_bytes()
-    with atomic_write(copied) as stream:
+    with atomic_write(target) as stream:
         stream.write(content)
-    return Download(path.name, copied.relative_to(out).as_posix(), len(content), copied)
+    return target
+
+
+def link(path: Path, page: Path) -> str:
+    """Return the address of a file beside or below a page."""
+    return path.relative_to(page.parent).as_posix()

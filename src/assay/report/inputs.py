@@ -44,6 +44,8 @@ class ReportOptions:
         Benchmark → licence; what a shard's own provenance says is used where it is missing.
     attributions : mapping
         Benchmark → whom to name beside its items.
+    evaluation : bool
+        Whether an evaluation page lies beside the page.
     item_budget, index_limit : int
         Bytes of answers embedded in the index, and of the whole index.
     chunk_size : int
@@ -54,6 +56,7 @@ class ReportOptions:
     embed_items: EmbedItems = "licensed"
     licences: Mapping[str, str] = field(default_factory=dict)
     attributions: Mapping[str, str] = field(default_factory=dict)
+    evaluation: bool = False
     item_budget: int = 6 * MEGABYTE
     chunk_size: int = 1_500_000
     index_limit: int = 20 * MEGABYTE

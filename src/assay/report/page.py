@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -15,21 +16,33 @@ from assay.core.errors import AnalysisError
 from assay.report.encode import script_hash
 
 _STYLES = ("base.css", "tables.css", "plots.css", "items.css", "print.css")
-# The list of items is started before Vega, the largest script by far, is read.
-_SCRIPTS = ("core.js", "tables.js", "itemview.js", "itemlist.js")
+_SCRIPTS = ("core.js", "tables.js")
 _CHARTS = "charts.js"
 _TEMPLATES = "templates"
 _EXPORT = "window.vegaEmbed = vegaEmbed;"
 
 
-def render_page(context: dict[str, Any]) -> str:
+def render_page(
+    context: dict[str, Any],
+    *,
+    template: str = "index.html",
+    scripts: Sequence[str] = ("itemview.js", "itemlist.js"),
+) -> str:
     """Return the page with everything it needs inside it.
 
     The content security policy admits the scripts written here, by their hash, and the chunks of
     answers that lie beside the page; text from a benchmark or a model is never code.
+
+    Parameters
+    ----------
+    template : str
+        The page's own template.
+    scripts : sequence of str
+        Its own scripts, beside those that every page has.
     """
-    scripts = [*(_asset(name) for name in _SCRIPTS), _vega(), _asset(_CHARTS)]
-    for script in scripts:
+    # What a page lists is started before Vega, the largest script by far, is read.
+    sources = [*(_asset(name) for name in (*_SCRIPTS, *scripts)), _vega(), _asset(_CHARTS)]
+    for script in sources:
         if "</script" in script.lower():
             raise AnalysisError("a script of the report would end its own element.")
     environment = Environment(
@@ -40,11 +53,11 @@ def render_page(context: dict[str, Any]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("index.html").render(
+    return environment.get_template(template).render(
         context,
         styles=[Markup(_asset(name)) for name in _STYLES],  # noqa: S704 - our own files
-        scripts=[Markup(script) for script in scripts],  # noqa: S704 - our own files
-        policy=_policy(scripts),
+        scripts=[Markup(script) for script in sources],  # noqa: S704 - our own files
+        policy=_policy(sources),
     )
 
 

@@ -25,7 +25,7 @@ from assay.stats.power import (
     needed_n,
     needed_n_equivalence,
 )
-from assay.stats.proportion import proportion_ci
+from assay.stats.proportion import clustered_proportion_ci, proportion_ci
 from assay.stats.rank import kendall, kendall_matrix, kendall_w
 from assay.stats.rank_sets import RankSets, rank_confidence
 from assay.stats.rank_sum import mann_whitney
@@ -56,6 +56,7 @@ __all__ = [
     "calibration",
     "clustered_difference",
     "clustered_evalue",
+    "clustered_proportion_ci",
     "cochran_q",
     "cycle_alpha",
     "e_lond",

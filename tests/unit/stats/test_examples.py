@@ -6,12 +6,13 @@ import pkgutil
 
 import pytest
 
+import assay.evaluation
 import assay.leaderboard
 import assay.stats
 
 MODULES = [
     f"{package.__name__}.{module.name}"
-    for package in (assay.stats, assay.leaderboard)
+    for package in (assay.stats, assay.leaderboard, assay.evaluation)
     for module in pkgutil.iter_modules(package.__path__)
 ]
 

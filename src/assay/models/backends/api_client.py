@@ -84,6 +84,8 @@ class Client:
     ----------
     replies : Path
         The file of replies.
+    headers : mapping, optional
+        Further headers of every request; the key's own comes from the environment.
 
     Raises
     ------
@@ -91,7 +93,7 @@ class Client:
         If the environment variable of the key is not set.
     """
 
-    def __init__(self, pin: ApiPin, replies: Path):
+    def __init__(self, pin: ApiPin, replies: Path, headers: Mapping[str, str] | None = None):
         self.pin = pin
         self.counts = Counts()
         self.replies = Journal(replies)
@@ -99,7 +101,7 @@ class Client:
         self._stop = threading.Event()
         self._key = _key(pin)
         self._http = httpx2.Client(
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            headers={**(headers or {}), **self._authorization()},
             timeout=httpx2.Timeout(pin.access.timeout_s, connect=min(10, pin.access.timeout_s)),
             limits=httpx2.Limits(max_connections=pin.access.concurrency),
         )
@@ -158,6 +160,9 @@ class Client:
             with self._lock:
                 self.replies.append([entry])
         return value
+
+    def _authorization(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
 
     def _sleep(self, seconds: float) -> None:
         with self._lock:

@@ -3,7 +3,7 @@
 (() => {
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const views = new Map();
-  let scope = "all";
+  let scope = document.body.dataset.scope ?? "all";
 
   function config() {
     const style = getComputedStyle(document.documentElement);

@@ -27,11 +27,11 @@
     body.append(...rows);
   }
 
-  let scope = "all";
+  let scope = document.body.dataset.scope ?? "all";
   const allPairs = document.getElementById("all-pairs");
 
   function show() {
-    for (const row of document.querySelectorAll("tr[data-scope]")) {
+    for (const row of document.querySelectorAll("main [data-scope]:not(select)")) {
       const distant = row.dataset.adjacent === "no" && !allPairs.checked;
       row.hidden = row.dataset.scope !== scope || distant;
     }

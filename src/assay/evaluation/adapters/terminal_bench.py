@@ -1,0 +1,95 @@
+"""Terminal-Bench 1.x: one `results.json` for a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from assay.core.errors import EvaluationError
+from assay.evaluation.adapters.base import Reading
+from assay.evaluation.adapters.files import (
+    count,
+    elapsed_ms,
+    head,
+    mapping,
+    moment,
+    parse_object,
+    read,
+)
+from assay.evaluation.failures import Facts, Phase
+from assay.evaluation.record import EvaluationRecord
+
+_RESULTS = "results.json"
+#: Failure modes → (exception, phase) in the terms of the table of failures.
+_MODES: dict[str, tuple[str, Phase]] = {
+    "agent_timeout": ("AgentTimeoutError", "agent_execution"),
+    "test_timeout": ("VerifierTimeoutError", "verifier"),
+    "context_length_exceeded": ("ContextLengthExceededError", "agent_execution"),
+    "output_length_exceeded": ("OutputLengthExceededError", "agent_execution"),
+    "fatal_llm_parse_error": ("AgentOutputError", "agent_execution"),
+    "parse_error": ("VerifierOutputParseError", "verifier"),
+    "agent_installation_failed": ("AgentInstallationError", "agent_setup"),
+    "unknown_agent_error": ("UnknownAgentError", "agent_execution"),
+    "unknown": ("UnknownHarnessError", "unknown"),
+}
+_NO_FAILURE = {None, "none", "unset"}
+_FINE: tuple[None, Phase] = (None, "unknown")
+
+
+class TerminalBench:
+    """``is_resolved`` is the verdict; where it is null, the surroundings failed."""
+
+    name: ClassVar[str] = "terminal-bench"
+
+    def sniff(self, path: Path) -> bool:
+        """Return whether a `results.json` has trials with ``is_resolved``."""
+        place = path / _RESULTS if path.is_dir() else path
+        start = head(place) if place.suffix == ".json" else b""
+        return b'"results"' in start and b'"is_resolved"' in start
+
+    def read(self, path: Path, reading: Reading) -> Iterator[EvaluationRecord]:
+        """Yield the trials of a run, numbered by task in the order of their start."""
+        place = path / _RESULTS if path.is_dir() else path
+        reading.files += 1
+        rows = parse_object(read(place), str(place)).get("results")
+        if not isinstance(rows, list):
+            raise EvaluationError("`results` is no list of trials.", where=place)
+        where = [f"{place}: results[{k}]" for k in range(len(rows))]
+        order = sorted(range(len(rows)), key=lambda k: _started(rows[k], where[k]))
+        attempts: Counter[str] = Counter()
+        for k in order:
+            with reading.part():
+                record = _trial(mapping(rows[k]), where[k], reading)
+                attempts[record.task_id] += 1
+                yield record.model_copy(update={"attempt": attempts[record.task_id]})
+
+
+def _started(row: Any, where: str) -> str:
+    found = moment(mapping(row).get("trial_started_at"), where)
+    return found.isoformat() if found else ""
+
+
+def _trial(row: Mapping[str, Any], where: str, reading: Reading) -> EvaluationRecord:
+    resolved, mode = row.get("is_resolved"), row.get("failure_mode")
+    if not isinstance(resolved, bool | None):
+        raise EvaluationError(f"is_resolved is {resolved!r}.", where=where)
+    unnamed: tuple[str, Phase] = (str(mode), "unknown")
+    exception, phase = _FINE if mode in _NO_FAILURE else _MODES.get(str(mode), unnamed)
+    failure = reading.failure(
+        Facts(exception=exception, phase=phase, judged=resolved is not None, passed=resolved)
+    )
+    tokens = {name: count(row.get(f"total_{name}")) for name in ("input_tokens", "output_tokens")}
+    known = [value for value in tokens.values() if value is not None]
+    span = {key: row.get(f"agent_{key}") for key in ("started_at", "finished_at")}
+    return reading.record(
+        where,
+        task_id=reading.task(row.get("task_id"), row, where),
+        trial_id=row.get("trial_name"),
+        score=None if resolved is None else float(resolved),
+        latency_ms=elapsed_ms(span, where),
+        total_tokens=sum(known) if len(known) == len(tokens) else None,
+        **tokens,
+        **failure,
+    )

@@ -1,0 +1,130 @@
+"""Ratios of what two arms took: totals of tokens and cost, quantiles of latency."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from assay.evaluation.results import Bounds
+from assay.evaluation.table import Floats, Ints
+from assay.stats.clusters import FEWEST_CLUSTERS
+
+#: Resamples of tasks for the interval of a ratio of quantiles.
+_DRAWS = 1_000
+_TOTALS = "t on log-ratios of totals, one task left out at a time"
+_QUANTILES = f"percentiles of {_DRAWS:,} resamples of tasks"
+#: Tasks that a quantile's interval needs: below, resamples hardly ever hold the slowest ones.
+_FEWEST = {0.5: FEWEST_CLUSTERS, 0.95: 20}
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Candidate over baseline, less 1.
+
+    Attributes
+    ----------
+    change : float or None
+        None where nothing was measured, or the baseline took nothing.
+    interval : Bounds or None
+        None where there are too few tasks.
+    tasks : int
+    from_nothing : bool
+        Whether the baseline took nothing and the candidate something.
+    """
+
+    change: float | None
+    interval: Bounds | None
+    tasks: int
+    from_nothing: bool = False
+
+
+def ratio_of_totals(task: Ints, baseline: Floats, candidate: Floats, level: float) -> Ratio:
+    """Compare totals over the attempts that both arms measured.
+
+    The logarithm of the ratio is jackknifed over tasks: heavy tails of single tasks widen it.
+
+    Parameters
+    ----------
+    task : ndarray of int, shape (pair,)
+    baseline, candidate : ndarray of float, shape (pair,)
+        NaN is unknown.
+    level : float
+        Two-sided.
+    """
+    number, first, second = _measured(task, baseline, candidate)
+    tasks = int(number.max(initial=-1)) + 1
+    before, after = np.bincount(number, first), np.bincount(number, second)
+    if not tasks or not before.sum() or not after.sum():
+        return _of_nothing(float(before.sum()), float(after.sum()), tasks)
+    change = float(after.sum() / before.sum()) - 1
+    if tasks < FEWEST_CLUSTERS:
+        return Ratio(change, None, tasks)
+    rest = np.stack([before.sum() - before, after.sum() - after])
+    if not (rest > 0).all():
+        return Ratio(change, None, tasks)
+    logs = np.log(rest[1] / rest[0])
+    error = math.sqrt((tasks - 1) / tasks * float(((logs - logs.mean()) ** 2).sum()))
+    reach = float(special.stdtrit(tasks - 1, (1 + level) / 2)) * error
+    centre = math.log1p(change)
+    bounds = Bounds(
+        low=math.expm1(centre - reach), high=math.expm1(min(centre + reach, 700)), method=_TOTALS
+    )
+    return Ratio(change, bounds, tasks)
+
+
+def ratio_of_quantiles(
+    task: Ints, baseline: Floats, candidate: Floats, share: float, level: float, seed: int = 0
+) -> Ratio:
+    """Compare a quantile over the attempts that both arms measured; `share` is .5 or .95."""
+    number, first, second = _measured(task, baseline, candidate)
+    tasks = int(number.max(initial=-1)) + 1
+    if not tasks:
+        return Ratio(None, None, 0)
+    before, after = (np.quantile(values, share) for values in (first, second))
+    if not before or not after:
+        return _of_nothing(float(before), float(after), tasks)
+    change = float(after / before) - 1
+    if tasks < _FEWEST[share]:
+        return Ratio(change, None, tasks)
+    logs = _resampled(number, first, second, share, seed)
+    tail = (1 - level) / 2
+    low, high = np.quantile(logs[np.isfinite(logs)], [tail, 1 - tail])
+    bounds = Bounds(low=math.expm1(low), high=math.expm1(high), method=_QUANTILES)
+    return Ratio(change, bounds, tasks)
+
+
+def _of_nothing(before: float, after: float, tasks: int) -> Ratio:
+    if tasks and not before and not after:
+        same = Bounds(low=0.0, high=0.0, method="neither arm took anything")
+        return Ratio(0.0, same, tasks)
+    return Ratio(None, None, tasks, from_nothing=bool(tasks and not before))
+
+
+def _measured(task: Ints, baseline: Floats, candidate: Floats) -> tuple[Ints, Floats, Floats]:
+    known = ~(np.isnan(baseline) | np.isnan(candidate))
+    _, number = np.unique(task[known], return_inverse=True)
+    return number.astype(np.int64), baseline[known], candidate[known]
+
+
+def _resampled(number: Ints, first: Floats, second: Floats, share: float, seed: int) -> Floats:
+    """Return the log-ratio of the quantile over resampled tasks, shape (draw,)."""
+    rng = np.random.default_rng([seed, number.size])
+    tasks = int(number.max()) + 1
+    orders = [np.argsort(values, kind="stable") for values in (first, second)]
+    logs = np.empty(_DRAWS)
+    for draw in range(_DRAWS):
+        times = np.bincount(rng.integers(0, tasks, tasks), minlength=tasks)[number]
+        before, after = (
+            _weighted_quantile(values[order], times[order], share)
+            for values, order in zip((first, second), orders, strict=True)
+        )
+        logs[draw] = math.log(after / before) if before > 0 and after > 0 else math.nan
+    return logs
+
+
+def _weighted_quantile(ordered: Floats, times: Ints, share: float) -> float:
+    reached = np.cumsum(times)
+    return float(ordered[np.searchsorted(reached, share * reached[-1])])

@@ -1,0 +1,109 @@
+"""The cycles of a study: own shards as experiments on the prompt, and users' manifests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.config import resolve
+from assay.config.evaluation import CyclePlan, cycle_plans
+from assay.config.reconcile import expected_seals
+from assay.config.registry import load_grid
+from assay.config.schema import Evaluation
+from assay.config.study import Study
+from assay.core.errors import ConfigError
+from assay.evaluation.manifest import CycleManifest
+
+SHARDS = {"m": ["results/records/m/arc/0", "results/records/m/mmlu/0"]}
+
+
+def plans(project: Path, grid: str = "released", **chosen: Any) -> dict[str, CyclePlan]:
+    settings = Evaluation(**chosen)
+    return cycle_plans(settings, load_grid(project / "config", grid), SHARDS, seed=1)
+
+
+def study(project: Path, **evaluation: Any) -> Study:
+    run = {"study": "s", "models": ["smollm2-135m"], "benchmarks": [{"key": "arc_challenge"}]}
+    return resolve(run | {"evaluation": evaluation}, where="t", registries=project / "config")
+
+
+def test_every_level_of_an_axis_is_tried_against_the_reference_s(project: Path) -> None:
+    manifest = plans(project, shards=True)["m"].manifest
+    names = [one.name for one in manifest.experiments]
+    assert names == [
+        *(f"letter_plain for {level}" for level in ("letter_paren", "digit_labels", "instruction")),
+        *("letter_plain for cloze_plain", "letter_plain for cloze_question"),
+        *(f"p0 for p{order}" for order in range(1, 6)),
+    ]
+    digits = manifest.experiments[1]
+    assert [key.split("|")[2] for key in digits.replaces.variants] == [f"p{n}" for n in range(6)]
+    # Matched one to one: the same orders in the same places.
+    assert [key.replace("letter_plain", "digit_labels") for key in digits.filters.variants] == [
+        *digits.replaces.variants
+    ]
+    assert manifest.experiments[3].filters.variants == ("gen|letter_plain|p0",)
+    assert len(manifest.runs()) == 1
+
+
+@pytest.mark.parametrize("grid", ["replicate", "choices_only", "pmi", "many_options", "bridge"])
+def test_other_grids_have_cycles_without_their_controls(project: Path, grid: str) -> None:
+    manifest = plans(project, grid, shards=True)["m"].manifest
+    named = [key for one in manifest.experiments for key in one.replaces.variants]
+    assert not [key for key in named if "again" in key or "choices_only" in key]
+
+
+def test_a_manifest_is_a_cycle_and_its_logs_are_inputs(project: Path, tmp_path: Path) -> None:
+    job = tmp_path / "job" / "trial"
+    job.mkdir(parents=True)
+    (job / "result.json").write_text("{}")
+    (job / "trial.log").write_text("")
+    value = {"cycleId": "x", "baseline": {"job": "job"}, "llm": {"model": "m"}}
+    path = tmp_path / "cycle.json"
+    path.write_text(json.dumps(value))
+    plan = plans(project, cycles={"agents": str(path)})["agents"]
+    assert plan.manifest.cycle_id == "agents"
+    assert plan.inputs() == [str(job / "result.json")]
+    # Who explains a report decides nothing of it.
+    assert "llm" not in json.loads(plan.parameters)["manifest"]
+    with pytest.raises(ConfigError, match="m is a model's cycle already"):
+        plans(project, shards=True, cycles={"m": str(path)})
+
+
+def test_a_wrong_manifest_is_refused_with_the_run_file(project: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cycle.json"
+    path.write_text('{"baselin": {"job": "x"}}')
+    with pytest.raises(ConfigError, match="did you mean 'baseline'"):
+        study(project, cycles={"agents": str(path)})
+
+
+def test_the_script_reads_what_the_plan_says(project: Path) -> None:
+    plan = plans(project, shards=True, expected=0.5)["m"]
+    value = json.loads(plan.parameters)
+    assert CycleManifest.model_validate_json(json.dumps(value["manifest"])) == plan.manifest
+    assert plan.manifest.policy == {
+        "name": "statistical",
+        "guardrails": [],
+        "expected_success_rate": 0.5,
+        "alpha_superiority": 0.0025,  # ten candidates share one level
+    }
+
+
+def test_the_seals_of_cycles_are_reconciled(project: Path) -> None:
+    def seals(**evaluation: Any) -> set[str]:
+        return {one.path.name for one in expected_seals(study(project, **evaluation))}
+
+    without, whole = seals(), seals(shards=True, equal_arms=10)
+    assert whole - without == {
+        *(
+            f"{step}.smollm2-135m.json"
+            for step in (
+                *("normalize", "diagnose_capabilities", "propose_hypotheses"),
+                *("compare_experiment", "decide", "a_a"),
+            )
+        ),
+        "evaluation.json",
+    }
+    assert "a_a.smollm2-135m.json" not in seals(shards=True)
