@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.core.errors import AnalysisError
-from assay.grid.configuration import Configuration
+from assay.grid.configuration import Configuration, Scoring
 from assay.leaderboard.correctness import (
     ABSENT,
     MISSING,
@@ -27,19 +28,23 @@ _SHOWN = 5
 def configuration_of(key: str) -> Configuration:
     """Return the configuration that a key names.
 
-    ``gen|format|order`` and ``ll|format`` are taken apart; any other text is the name of a
+    ``gen|format|order``, ``ll|format`` and ``ll|format|order`` are taken apart, each with
+    ``|again`` at its end where it was asked a second time; any other text is the name of a
     generation format, asked in one order.
 
     Examples
     --------
     >>> configuration_of("gen|letter_plain|p0").order, configuration_of("my prompt").key
     ('p0', 'gen|my prompt')
+    >>> configuration_of("ll|letter_scored|p1").scoring
+    'll'
     """
     scoring, *rest = key.split("|")
-    if scoring == "gen" and len(rest) in (1, 2):
-        return Configuration("gen", rest[0], rest[1] if len(rest) == 2 else None)
-    if scoring == "ll" and len(rest) == 1:
-        return Configuration("ll", rest[0], None)
+    again = len(rest) > 1 and rest[-1] == "again"
+    named = rest[:-1] if again else rest
+    if scoring in get_args(Scoring) and len(named) in (1, 2):
+        name, order = (*named, None)[:2]
+        return Configuration(cast(Scoring, scoring), str(name), order, again)
     return Configuration("gen", key, None)
 
 

@@ -125,14 +125,16 @@ def _read_legend(folder: Path) -> _Legend:
         if not isinstance(entry, dict) or entry.get("key", key) != key:
             raise AnalysisError(f"the entry {key} is not one of that key.", where=path)
         if configuration_of(key).key != key:
-            raise AnalysisError(f"{key} is neither gen|format|order nor ll|format.", where=path)
+            raise AnalysisError(
+                f"{key} is neither gen|format|order nor ll|format|order.", where=path
+            )
         orders.append(_order(entry.get("perm"), key, path))
     return _Legend(str(reference), tuple(configuration_of(k) for k in sorted(entries)), (*orders,))
 
 
 def _order(perm: Any, key: str, path: Path) -> tuple[int, ...] | None:
     # A likelihood shows no options; the release may still list the order that it read them in.
-    if not perm or configuration_of(key).scoring == "ll":
+    if not perm or configuration_of(key).order is None:
         return None
     if not isinstance(perm, list) or sorted(perm) != list(range(len(perm))):
         raise AnalysisError(f"perm of {key} is not a permutation: {perm}.", where=path)

@@ -1,16 +1,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from assay.core.errors import AnalysisError
+from assay.core.validation import validated
+from assay.grid.configuration import Grid
 from assay.leaderboard.assembly import configuration_of, refuse_missing, statuses_of
 from assay.leaderboard.correctness import ABSENT, MISSING, NOT_APPLICABLE
 from assay.records.schema import STATUSES
 
 from .builders import build
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -20,12 +26,23 @@ from .builders import build
         ("gen|bare", ("gen", "bare", None)),
         ("ll|cloze_plain", ("ll", "cloze_plain", None)),
         ("my prompt", ("gen", "my prompt", None)),
-        ("ll|a|b", ("gen", "ll|a|b", None)),
+        ("ll|letter_scored|p1", ("ll", "letter_scored", "p1")),
+        ("ll|a|b|c", ("gen", "ll|a|b|c", None)),
+        ("gen|again", ("gen", "again", None)),
     ],
 )
 def test_keys(key: str, parts: tuple[str, str, str | None]) -> None:
     found = configuration_of(key)
     assert (found.scoring, found.format, found.order) == parts
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "config" / "grids").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_every_key_of_our_grids_comes_back(path: Path) -> None:
+    grid = validated(Grid, yaml.safe_load(path.read_text("utf-8")), where=path)
+    for configuration in grid.configurations():
+        assert configuration_of(configuration.key) == configuration
 
 
 def test_statuses_follow_from_values() -> None:

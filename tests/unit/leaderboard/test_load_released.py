@@ -58,6 +58,20 @@ def test_round_trip(folder: Path, right: np.ndarray) -> None:
             assert data.gold_slots[k, c] == where
 
 
+def test_options_whose_likelihood_is_asked_in_an_order_have_places(folder: Path) -> None:
+    shown = "ll|letter_scored|p1"
+    legend = json.loads((folder / "config_legend.json").read_text())
+    legend[shown] = {"key": shown, "perm": list(ORDERS[1])}
+    (folder / "config_legend.json").write_text(json.dumps(legend))
+    for path in (folder / "records").iterdir():
+        for line in range(1, len(path.read_text().splitlines()) + 1):
+            edit(path, line, lambda row: row["bits"].update({shown: 1}))
+    data = load_released(folder)
+    column = [way.key for way in data.configurations].index(shown)
+    golds = [int(item.item_id) % 4 for item in data.items]
+    assert data.gold_slots[:, column].tolist() == [ORDERS[1].index(gold) for gold in golds]
+
+
 def test_a_missing_bit_is_missing_and_not_wrong(folder: Path) -> None:
     path = folder / "records" / "arc__model1-1b.jsonl"
     edit(path, 3, lambda row: row["bits"].pop("ll|cloze_plain"))
