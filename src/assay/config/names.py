@@ -29,6 +29,7 @@ TABLES = (
     "variance",
     "discrimination",
     "compression",
+    "power",
     "partial_grid",
 )
 
@@ -39,4 +40,11 @@ FIGURES = (
     "fragile_gap",
     "rank_volatility",
     "position_preference",
+    "rank_distribution",
+    "flip_matrix",
+    "variance_components",
+    "null_bands",
+    "partial_grid_error",
+    "compression",
+    "power_curve",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from assay.leaderboard.correctness import Correctness, Scope
 from assay.leaderboard.families import families, share_interval
 from assay.leaderboard.finding import Finding
 from assay.leaderboard.wording import count, interval, percent
+from assay.stats.proportion import proportion_ci
 from assay.stats.result import Interval
 
 Floats = NDArray[np.float64]
@@ -121,8 +123,14 @@ def flip_table(found: Flips) -> pd.DataFrame:
     """Return one row for each model and configuration other than the reference.
 
     Columns: model, benchmark, configuration (text), n, right_to_wrong, wrong_to_right (whole),
-    flips, expected, corrected, forced (real).
+    flips, low, high (95 % Wilson interval of the flips, items as independent), expected, corrected,
+    forced (real).
     """
+    turned = found.right_to_wrong + found.wrong_to_right
+    with warnings.catch_warnings():
+        # A configuration that no item was observed under has no interval.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        spread = proportion_ci(turned, found.n)
     m, c = (axis.ravel() for axis in np.indices(found.n.shape))
     return pd.DataFrame(
         {
@@ -133,6 +141,8 @@ def flip_table(found: Flips) -> pd.DataFrame:
             "right_to_wrong": found.right_to_wrong[m, c],
             "wrong_to_right": found.wrong_to_right[m, c],
             "flips": found.share[m, c],
+            "low": np.asarray(spread.low)[m, c],
+            "high": np.asarray(spread.high)[m, c],
             "expected": found.expected[m, c],
             "corrected": found.corrected[m, c],
             "forced": found.forced[m, c],

@@ -24,6 +24,7 @@ from assay.leaderboard.null_twin import NullTwin
 from assay.leaderboard.order_effects import order_effects, order_table
 from assay.leaderboard.partial import partial_grid, partial_grid_table
 from assay.leaderboard.permutation_null import Axis, permutation_null, permutation_table
+from assay.leaderboard.power_curve import power_curve, power_table
 from assay.leaderboard.rank_uncertainty import (
     leave_one_benchmark_out,
     rank_probability_table,
@@ -108,6 +109,8 @@ def _ranking(run: _Run) -> Iterator[_Found]:
     yield ranks, "rank_probability", rank_probability_table(ranks)
     pairs = family_pairs(run.data, run.scope, alpha=run.alpha)
     yield pairs, "family_pairs", family_pair_table(pairs)
+    shows = power_curve(run.data, run.scope, alpha=run.alpha)
+    yield shows, "power", power_table(shows)
     if run.scope.benchmark == POOLED:
         yield leave_one_benchmark_out(run.data), "", None
     yield extractor_ranks(run.data, run.scope, audit=run.audit), "", None

@@ -149,7 +149,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "flips": {
         **dict.fromkeys(("model", "benchmark", "configuration"), _TEXT),
         **dict.fromkeys(("n", "right_to_wrong", "wrong_to_right"), _WHOLE),
-        **dict.fromkeys(("flips", "expected", "corrected", "forced"), _REAL),
+        **dict.fromkeys(("flips", "low", "high", "expected", "corrected", "forced"), _REAL),
     },
     "variance": {
         **dict.fromkeys(("benchmark", "component"), _TEXT),
@@ -164,6 +164,12 @@ COLUMNS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("benchmark", "rule"), _TEXT),
         **dict.fromkeys(("k", "n"), _WHOLE),
         **dict.fromkeys(("share_right", "smallest_gap", "fragility", "champions"), _REAL),
+    },
+    "power": {
+        **dict.fromkeys(("benchmark", "discordance_kind"), _TEXT),
+        "discordance": _REAL,
+        "n": _WHOLE,
+        **dict.fromkeys(("effect", "alpha", "power"), _REAL),
     },
     "partial_grid": {
         "benchmark": _TEXT,

@@ -53,7 +53,7 @@ def rank_volatility(
     table = select(ranks, "ranks", ("configuration", "model", "rank"), benchmark=benchmark)
     grid = table.pivot(index="model", columns="configuration", values="rank")
     order = sorted(grid.index, key=lambda model: (grid.loc[model].mean(), model))
-    columns, places, families = _columns(accuracy, list(grid.columns), benchmark)
+    columns, places, families = columns_by_family(accuracy, list(grid.columns), benchmark)
     grid = grid.loc[order, columns]
     with paper_style():
         sheet = row_sheet(
@@ -65,12 +65,12 @@ def rank_volatility(
             note=note,
         )
         _draw_strips(sheet, grid.to_numpy(dtype=float), places)
-        _headings(sheet, families)
+        family_headings(sheet, families, room=WIDTH - 2 * _LEFT - _RANGE, side=_RANGE)
         _key(sheet, len(order), note is not None)
     return sheet.figure
 
 
-def _columns(
+def columns_by_family(
     accuracy: pd.DataFrame, configurations: list[str], benchmark: str
 ) -> tuple[list[str], list[float], list[tuple[str, float, float]]]:
     """Order the configurations by family; return them, their places and the families' spans."""
@@ -136,14 +136,17 @@ def _range_text(present: np.ndarray) -> str:
     return f"{low:g}" if low == high else f"{low:g}–{high:g}"
 
 
-def _headings(sheet: Sheet, families: list[tuple[str, float, float]]) -> None:
+def family_headings(
+    sheet: Sheet, families: list[tuple[str, float, float]], *, room: float, side: float
+) -> None:
+    """Write each family's name above its cells; `room` and `side` are the panel's, in points."""
     panel = sheet.panels[0]
-    unit = (WIDTH - 2 * _LEFT - _RANGE) / (families[-1][2])
+    unit = room / families[-1][2]
     for index, (name, start, end) in enumerate(families):
         last = index == len(families) - 1
         # The last heading may use the room above the range column.
-        room = (end - start) * unit + (_RANGE if last else _FAMILY_GAP * unit - 2.5)
-        short = elide(name.replace("_", " "), room, SMALL)
+        wide = (end - start) * unit + (side if last else _FAMILY_GAP * unit - 2.5)
+        short = elide(name.replace("_", " "), wide, SMALL)
         panel.text(start, -2.5, short, va="bottom", ha="left", fontsize=SMALL, color=INK)
         panel.plot([start, end - 0.06], [-1.2, -1.2], color=INK, lw=0.6, clip_on=False)
 

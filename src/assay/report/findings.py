@@ -7,6 +7,7 @@ from assay.report.inputs import ReportInputs
 
 _TITLES = {
     "rank_uncertainty": "How sure are the ranks?",
+    "power_curve": "Which gap can these items show?",
     "family_pairs": "Is a model better however it is asked?",
     "leave_one_benchmark_out": "Does one benchmark decide?",
     "extractor_ranks": "Does the reading of answers decide?",

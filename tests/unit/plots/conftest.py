@@ -73,6 +73,70 @@ def make_tables(models: int, seed: int = 7) -> Tables:
         "ranks": ranks,
         "pairs": _pairs(band, rng),
         "slots": _slots(names, rng),
+        "rank_probability": _rank_probability(names, rng),
+        "flips": _flips(accuracy, rng),
+        **_others(models),
+    }
+
+
+def _rank_probability(names: tuple[str, ...], rng: np.random.Generator) -> pd.DataFrame:
+    count = len(names)
+    rows = [
+        ("all", name, rank, chance, k + 1, max(1, k), min(count, k + 2), 300)
+        for k, name in enumerate(names)
+        for rank, chance in enumerate(rng.dirichlet(np.ones(count)), 1)
+    ]
+    columns = ["benchmark", "model", "rank", "probability", "observed_rank", "low", "high", "n"]
+    return pd.DataFrame(rows if count > 1 else [], columns=columns)
+
+
+def _flips(accuracy: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    others = accuracy[accuracy["configuration"] != "gen|letter_plain|p0"]
+    table = others[["model", "benchmark", "configuration"]].reset_index(drop=True)
+    table["flips"] = rng.uniform(0, 0.5, len(table))
+    table.loc[3, "flips"] = np.nan
+    return table
+
+
+def _others(models: int) -> Tables:
+    """Return the tables without a row a model; with one model, what comparing needs is empty."""
+    few = models < 2
+    parts = ["model", "item", "item x model x configuration", "noise"]
+    variance = pd.DataFrame({"benchmark": "all", "component": parts})
+    variance["estimate"] = [0.01, 0.1, -0.002, np.nan]
+    variance["low"], variance["high"] = variance["estimate"] - 0.01, variance["estimate"] + 0.02
+    variance["share"] = variance["estimate"] / 0.108
+    headlines = ("champions", "largest_move", "smallest_tau", "accuracy_range")
+    rows = [
+        ("all", axis, name, 5.0 - k, 2.0, 1.0, 3.0 if axis == "order" else 1.0)
+        for axis in ("family", "order")
+        for k, name in enumerate(headlines)
+    ]
+    columns = ["benchmark", "axis", "headline", "value", "null", "low", "high"]
+    permutations = pd.DataFrame([] if few else rows, columns=columns)
+    grid = pd.DataFrame(
+        [("all", b, q, 0.01 / b, 0.02 / b) for b in (0.05, 0.2, 0.5) for q in (0.05, 0.5, 0.95)],
+        columns=["benchmark", "budget", "quantile", "error", "naive_error"],
+    )
+    rules = pd.DataFrame(
+        [("all", rule, 100, 3679, 0.9, gap) for rule, gap in (("random", 0.03), ("best", np.nan))],
+        columns=["benchmark", "rule", "k", "n", "share_right", "smallest_gap"],
+    )
+    power = pd.DataFrame(
+        [
+            ("all", kind, share, n, 1.2 * (share / n) ** 0.5)
+            for kind, share in (("low", 0.1), ("median", 0.15), ("high", 0.3))
+            for n in (100, 1000, 12_846)
+        ],
+        columns=["benchmark", "discordance_kind", "discordance", "n", "effect"],
+    )
+    nothing = slice(0, 0) if few else slice(None)
+    return {
+        "variance": variance,
+        "permutations": permutations,
+        "partial_grid": grid,
+        "compression": rules[nothing],
+        "power": power[nothing],
     }
 
 
@@ -86,7 +150,9 @@ def _pairs(band: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
                      gap * (1 - share), share, 0.85, 1.0))  # fmt: skip
     columns = ["better", "worse", "adjacent", "gap", "low", "high", "gap_fragile", "gap_robust",
                "fragile_share_of_gap", "fragile_item_share", "twin_fragile_share"]  # fmt: skip
-    table = pd.DataFrame(rows, columns=columns).astype({"gap": float})
+    table = (
+        pd.DataFrame(rows, columns=columns).astype({"gap": float}).assign(n=300, benchmark="all")
+    )
     if len(table) > 1:  # one pair without any gap: its shares do not exist
         table.loc[1, ["gap", "gap_fragile", "gap_robust"]] = 0.0
         table.loc[1, ["fragile_share_of_gap", "twin_fragile_share"]] = np.nan

@@ -1,0 +1,21 @@
+"""Whether a few items rank held-out models as all items do."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.core.command import run_command
+from assay.plots.command import figure_parser, make_figure
+from assay.plots.compression import compression
+
+
+def main(arguments: argparse.Namespace) -> Sequence[Path]:
+    """Draw the figure."""
+    return make_figure(compression, ("compression",), arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, figure_parser(__doc__)))
