@@ -1,0 +1,28 @@
+"""Tests of the shipped profile on a real SLURM: skipped where none answers."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.cluster import Cluster, answers
+
+
+@pytest.fixture(scope="session")
+def slurm() -> None:
+    """Skip without a SLURM that answers."""
+    if not answers():
+        pytest.skip("no SLURM answers here (sinfo)")
+
+
+@pytest.fixture
+def space(slurm: None, project: Path, assay_cache: Path, tmp_path: Path) -> Iterator[Cluster]:
+    """Give a workspace of one benchmark; its jobs end with the test."""
+    space = Cluster.build(project, tmp_path / "w", assay_cache)
+    yield space
+    left = [job.id for job in space.jobs() if job.state in ("PENDING", "RUNNING")]
+    if left:
+        subprocess.run(["scancel", *left], check=True)
