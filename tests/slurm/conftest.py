@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +22,4 @@ def space(slurm: None, project: Path, assay_cache: Path, tmp_path: Path) -> Iter
     """Give a workspace of one benchmark; its jobs end with the test."""
     space = Cluster.build(project, tmp_path / "w", assay_cache)
     yield space
-    left = [job.id for job in space.jobs() if job.state in ("PENDING", "RUNNING")]
-    if left:
-        subprocess.run(["scancel", *left], check=True)
+    space.end_all()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +50,14 @@ class Job:
     end: str
 
 
+@dataclass
 class Cluster(Workspace):
     """A workspace whose jobs are submitted."""
 
+    begun: list[subprocess.Popen[str]] = field(default_factory=list)
+
     def command(self, *arguments: str) -> list[str]:
-        """Return the command line of the shipped profile; looks sooner than users do, as its jobs are short."""
+        """Return the command line of the shipped profile; it looks soon, as its jobs are short."""
         (self.root / "run.yaml").write_text(yaml.safe_dump(self.config, sort_keys=False))
         return [
             *(sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/slurm"),
@@ -63,8 +66,8 @@ class Cluster(Workspace):
         ]
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start a run."""
-        return subprocess.Popen(
+        """Start a run; `end_all` ends it if nobody else does."""
+        process = subprocess.Popen(
             self.command(*arguments),
             cwd=self.root,
             env=self.environment,
@@ -72,6 +75,8 @@ class Cluster(Workspace):
             stderr=subprocess.STDOUT,
             text=True,
         )
+        self.begun.append(process)
+        return process
 
     def end(self, process: subprocess.Popen[str], limit: float = LIMIT) -> Ran:
         """Wait for a run; one that takes too long is interrupted as a user would, then killed."""
@@ -86,6 +91,15 @@ class Cluster(Workspace):
                 output, _ = process.communicate()
             raise AssertionError(f"the run had not ended after {limit} s:\n{output}") from None
         return Ran(process.returncode, output, set())
+
+    def end_all(self) -> None:
+        """End what still runs: the runs first, or they would submit ended jobs again."""
+        for process in self.begun:
+            process.kill()
+            process.communicate()
+        left = [job.id for job in self.jobs() if job.state in ("PENDING", "RUNNING")]
+        if left:
+            subprocess.run(["scancel", *left], check=True)
 
     def snakemake(self, *arguments: str) -> Ran:
         """Run the workflow to its end."""
