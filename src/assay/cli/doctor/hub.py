@@ -26,6 +26,9 @@ def hub(context: Context) -> Check:
     refused = []
     for kind, repo, revision in pins:
         status = _status(context, f"{kind}/{repo}/revision/{revision}")
+        if status == 200:
+            # Everybody may see a gated repository, and not everybody its files.
+            status = _status(context, f"{kind}/{repo}/auth-check")
         if isinstance(status, str):
             advice = "fetch where the network is (fetching is local), or set HF_ENDPOINT."
             return Check("hub", "wrong", f"cannot be reached: {status}", advice)

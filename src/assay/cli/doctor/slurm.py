@@ -46,9 +46,10 @@ def slurm(context: Context) -> Iterator[Check]:
     settings = _settings()
     yield _profile(context, partitions)
     yield from _collect(context, partitions)
-    yield _status(context.profile, settings)
-    yield _accounting(context.profile)
-    yield _preemption(settings)
+    accounted = ask("sacct", "--noheader", "--allocations", "--starttime=now-1hour")[0] is not None
+    yield status_of_jobs(context.profile, settings, accounted=accounted)
+    yield _accounting(context.profile, works=accounted)
+    yield preemption(settings)
 
 
 def read_partitions(text: str) -> list[Partition]:
@@ -136,18 +137,24 @@ def _collect(context: Context, partitions: list[Partition]) -> Iterator[Check]:
         yield Check("gres", "ok", f"partition {place.name} has GPUs")
 
 
-def _accounted() -> bool:
-    return ask("sacct", "--noheader", "--allocations", "--starttime=now-1hour")[0] is not None
+def status_of_jobs(profile: dict[str, Any], settings: dict[str, str], *, accounted: bool) -> Check:
+    """Say whether the end of every job will be seen.
 
-
-def _status(profile: dict[str, Any], settings: dict[str, str]) -> Check:
-    """Say whether the end of every job will be seen."""
+    Parameters
+    ----------
+    profile : dict
+        The profile as written.
+    settings : dict
+        What ``scontrol show config`` says.
+    accounted : bool
+        Whether sacct works.
+    """
     name = "status of jobs"
     if profile.get("slurm-array-jobs"):
         advice = "remove slurm-array-jobs: the plugin takes one task's state for another's."
         return Check(name, "wrong", "the profile submits arrays", advice)
     if profile.get("slurm-status-command") != "squeue":
-        if not _accounted():
+        if not accounted:
             detail = "the profile asks sacct, which does not work here: jobs are dropped silently"
             return Check(name, "wrong", detail, "set slurm-status-command: squeue.")
         advice = "set slurm-status-command: squeue."
@@ -160,15 +167,14 @@ def _status(profile: dict[str, Any], settings: dict[str, str]) -> Check:
     detail = f"by squeue, which forgets a job {age} s after its end"
     if age < 3 * first:
         advice = f"set slurm-init-seconds-before-status-checks to {max(age // 3, 1)} or less."
-        return Check(name, "warn" if _accounted() else "wrong", detail, advice)
+        return Check(name, "warn" if accounted else "wrong", detail, advice)
     if age < least:
         advice = f"ends may be missed between two looks; ask for MinJobAge >= {least}."
         return Check(name, "warn", detail, advice)
     return Check(name, "ok", detail)
 
 
-def _accounting(profile: dict[str, Any]) -> Check:
-    works = _accounted()
+def _accounting(profile: dict[str, Any], *, works: bool) -> Check:
     detail = f"sacct {'works' if works else 'does not work'}"
     if works and not profile.get("slurm-efficiency-report"):
         advice = "slurm-efficiency-report: true tells what jobs used of what they asked for."
@@ -179,7 +185,8 @@ def _accounting(profile: dict[str, Any]) -> Check:
     return Check("accounting", "ok" if works else "skipped", detail)
 
 
-def _preemption(settings: dict[str, str]) -> Check:
+def preemption(settings: dict[str, str]) -> Check:
+    """Say whether a preempted job is put back into the queue or lost to the plugin."""
     mode = settings.get("PreemptMode", "OFF")
     if "CANCEL" in mode:
         advice = "the plugin never sees the end of a cancelled one: scancel it, or use another QOS."
