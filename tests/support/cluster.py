@@ -96,7 +96,9 @@ class Cluster(Workspace):
         """End what still runs: the runs first, or they would submit ended jobs again."""
         for process in self.begun:
             process.kill()
-            process.communicate()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
         left = [job.id for job in self.jobs() if job.state in ("PENDING", "RUNNING")]
         if left:
             subprocess.run(["scancel", *left], check=True)
