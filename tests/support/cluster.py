@@ -18,7 +18,7 @@ import yaml
 from support.workspace import Ran, Workspace
 
 #: Seconds after which a run is interrupted: a plugin that misses a state would wait for ever.
-LIMIT = 150
+LIMIT = 240
 
 
 def answers() -> bool:
