@@ -78,9 +78,9 @@ def test_a_preempted_job_keeps_its_batch_and_goes_on_when_requeued(space: Cluste
 
 @pytest.mark.slow
 def test_a_time_limit_is_noticed_and_the_retry_goes_on_from_the_journal(space: Cluster) -> None:
-    # SLURM counts in minutes: 15 answers one after the other, 6 s each, need two jobs.
+    # SLURM counts in minutes: some thirty requests one after the other need two jobs.
     space.config["runtime"]["minutes"] = 1
-    with serving(Server(Counting(), delay=6)) as server:
+    with serving(Server(Counting(), delay=3)) as server:
         space.serve(server.url, concurrency=1)
         process = space.begin("--until", "collect")
         ran = space.end(process, limit=500)
