@@ -189,6 +189,6 @@ def preemption(settings: dict[str, str]) -> Check:
     """Say whether a preempted job is put back into the queue or lost to the plugin."""
     mode = settings.get("PreemptMode", "OFF")
     if "CANCEL" in mode:
-        advice = "the plugin never sees the end of a cancelled one: scancel it, or use another QOS."
+        advice = "the plugin waits for such a job for ever: interrupt Snakemake and run again."
         return Check("preemption", "warn", f"preempted jobs are cancelled ({mode})", advice)
     return Check("preemption", "ok", f"mode {mode}")
