@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.cli.doctor.check import Check, Context, ask, listed
+from assay.cli.doctor.slurm import UNCONFIGURED
 from assay.records.writer import STALE, lease_age, lease_path, read_holder
 
 _RUN = re.compile(r"SLURM run ID: (\S+)")
@@ -84,6 +85,8 @@ def _orphans(context: Context, live: dict[int, str]) -> Check:
         return Check("orphans", "skipped", "no squeue on PATH")
     form = "--format=%i|%j|%k|%Z"
     said, complaint = ask("squeue", "--noheader", "--user", getpass.getuser(), form)
+    if said is None and UNCONFIGURED in complaint:
+        return Check("orphans", "skipped", "this machine has no SLURM")
     if said is None:
         return Check("orphans", "wrong", f"squeue does not answer: {complaint}")
     known = {match[1] for log in live.values() if (match := _RUN.search(_text(Path(log))))}

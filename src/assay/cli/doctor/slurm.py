@@ -11,6 +11,8 @@ from typing import Any
 
 from assay.cli.doctor.check import Check, Context, ask, listed
 
+#: What SLURM's programs say where they were only installed.
+UNCONFIGURED = "Could not establish a configuration source"
 #: What the executor plugin does if the profile says nothing, and the longest pause it makes.
 _FIRST_LOOK, _LONGEST_PAUSE = 40, 180
 _DAYS = re.compile(r"(?:(\d+)-)?(?:(?:(\d+):)?(\d+):)?(\d+)$")
@@ -32,6 +34,9 @@ def slurm(context: Context) -> Iterator[Check]:
         yield Check("slurm", "skipped", "no sinfo on PATH")
         return
     said, complaint = ask("sinfo", "--noheader", "--format=%P|%a|%l|%G")
+    if said is None and UNCONFIGURED in complaint:
+        yield Check("slurm", "skipped", "its programs are installed, and this machine has no SLURM")
+        return
     if said is None:
         advice = (
             "without it jobs cannot be submitted, and every start of Snakemake takes 10 s more."

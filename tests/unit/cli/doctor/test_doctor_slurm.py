@@ -44,6 +44,19 @@ def test_a_dead_controller(context: Make, dead_controller: None) -> None:
     assert orphans.state == "wrong"
 
 
+def test_programs_without_a_slurm(
+    context: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("sinfo") is None:
+        pytest.skip("SLURM's programs are not installed")
+    if Path("/etc/slurm/slurm.conf").exists():
+        pytest.skip("this machine has a SLURM")
+    monkeypatch.delenv("SLURM_CONF", raising=False)
+    (found,) = slurm(context({}))
+    assert found.state == "skipped"
+    assert {check.state for check in runs(context({}))} == {"ok", "skipped"}
+
+
 def test_no_slurm(context: Make, tmp_path: Path) -> None:
     (found,) = slurm(context({}, environment={"PATH": str(tmp_path)}))
     assert found.state == "skipped"
