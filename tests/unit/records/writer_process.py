@@ -47,6 +47,7 @@ def main(folder: str, events: str, options: dict[str, float]) -> None:
         while time.monotonic() < until:
             time.sleep(0.02)
             lease.confirm()
+            note(events, "wrote")
         note(events, "gave")
 
 
