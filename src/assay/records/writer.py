@@ -34,6 +34,8 @@ BEAT = 15.0
 STALE = 150.0
 #: Seconds between two looks at a shard that another writes.
 _PAUSE = 1.0
+#: Seconds within which a lease that was taken aside by mistake is back.
+_RETURNED = 0.2
 #: What file systems say that have no locks.
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
@@ -118,6 +120,8 @@ class WriterLease:
             if self._create():
                 return None
             holder = read_holder(self.path)
+            if holder is None and not self.path.exists():
+                continue  # its holder left in this moment
             if not self._dead(holder, exact=locks is True):
                 break
             self._say(f"taking over from {(holder or Holder.unknown()).describe()}: it has ended.")
@@ -147,8 +151,14 @@ class WriterLease:
             descriptor = os.open(self.path, flags, 0o644)
         except FileExistsError:
             return False
-        os.write(descriptor, Holder.here(self._token).to_json())
-        os.fsync(descriptor)
+        try:
+            os.write(descriptor, Holder.here(self._token).to_json())
+            os.fsync(descriptor)
+        except OSError:
+            # A lease that nobody signed would keep the next writer waiting.
+            self.path.unlink()
+            os.close(descriptor)
+            raise
         self._lease = descriptor
         return True
 
@@ -196,6 +206,10 @@ class WriterLease:
             If another has taken over.
         """
         holder = read_holder(self.path)
+        if holder is None:
+            # It may be in the hands of one that is about to give it back (`_remove`).
+            time.sleep(_RETURNED)
+            holder = read_holder(self.path)
         if holder is None or holder.token != self._token:
             by = "has ended since" if holder is None else f"is {holder.describe()}"
             raise RecordError(

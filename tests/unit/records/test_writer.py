@@ -20,6 +20,7 @@ from assay.core.host import machine, started
 from assay.records.holder import Holder
 from assay.records.journal import Journal
 from assay.records.writer import WriterLease, lease_age, lease_path, read_holder
+from support.small_disk import run_with_small_disk
 
 PROGRAM = Path(__file__).parent / "writer_process.py"
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -201,6 +202,28 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
         assert holder.start == started(os.getpid())
         assert lease_age(lease_path(folder)) < 5
     assert [path.name for path in folder.iterdir()] == [".journal.jsonl.lock"]
+
+
+def test_a_full_disk_leaves_no_lease(tmp_path: Path) -> None:
+    code = """
+import sys
+from pathlib import Path
+from assay.core.errors import RecordError
+from assay.records.writer import WriterLease
+folder = Path(sys.argv[1])
+try:
+    with (folder / "full").open("wb") as stream:
+        stream.write(b"x" * 10**6)
+except OSError:
+    pass
+try:
+    WriterLease(folder).__enter__()
+except RecordError as error:
+    print(error, sorted(path.name for path in folder.iterdir()))
+"""
+    done = run_with_small_disk(tmp_path / "disk", 64, code, str(tmp_path / "disk"))
+    assert "cannot be written: No space left on device" in done.stdout, done.stderr
+    assert "['.journal.jsonl.lock', 'full']" in done.stdout
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
