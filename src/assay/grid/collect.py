@@ -7,6 +7,7 @@ batches, so that on one machine a killed and resumed run gives the same bytes as
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,16 +19,18 @@ from assay.core.capability import require
 from assay.core.errors import ModelError
 from assay.core.files import read_jsonl, write_jsonl
 from assay.core.model import Batch, Model, Outcome
+from assay.core.termination import Termination
 from assay.grid.answers import entry_of, observation
 from assay.grid.consumers import needed
 from assay.grid.job import Job
 from assay.grid.progress import Progress
 from assay.grid.questions import Question, Questioner, requests_of
 from assay.models.words import Prompter
-from assay.records.journal import Journal, WriterLock
+from assay.records.journal import Journal
 from assay.records.manifest import Manifest
 from assay.records.schema import MISSING, Record
 from assay.records.shard import Prompt, write_shard
+from assay.records.writer import WriterLease
 
 JOURNAL = "journal.jsonl"
 #: What finished executions took, one line each.
@@ -55,6 +58,7 @@ def collect(
     load: Callable[[], Model],
     *,
     keep_missing: bool = False,
+    patience: float = 0.0,
 ) -> Manifest:
     """Make the shard in `folder`, asking only what its journal does not hold.
 
@@ -67,9 +71,15 @@ def collect(
     keep_missing : bool
         Write the shard although observations got no answer (out of memory, backend errors). They
         stay out of the journal, so that the next execution asks them again.
+    patience : float
+        Seconds to wait for another process that is collecting this shard.
 
     Raises
     ------
+    RecordError
+        If another process is collecting this shard, or has taken it over.
+    AssayError
+        If SIGTERM came: what was answered is in the journal.
     ModelError
         If observations are missing at the end and may not be: they are named, everything else
         stays in the journal, and no shard is written.
@@ -87,16 +97,21 @@ def collect(
     questions = list(questioner.ask(job.items))
     batches = job.plan(requests_of(questions))
     tally.timed("tokenise", started)
-    with WriterLock(folder / f".{JOURNAL}.lock"):
-        journal = Journal(folder / JOURNAL)
+    with WriterLease(folder, patience=patience, say=_tell) as lease, Termination() as stop:
+        journal = Journal(folder / JOURNAL, guard=lease.confirm)
         pending = _pending(questions, batches, journal)
         tally.reused = sum(question.key in journal for question in questions)
         statistics: Mapping[str, Any] = {}
         if pending:
-            statistics = _answer(job, questions, pending, journal, renderer, load, tally)
+            statistics = _answer(job, questions, pending, journal, renderer, load, tally, stop)
         if not keep_missing:
             _refuse_missing(questions, journal, tally, folder)
+        lease.confirm()
         return _assemble(job, folder, questions, batches, journal, tally, statistics)
+
+
+def _tell(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
 
 
 def _tokens(job: Job, questions: Sequence[Question], batches: Sequence[Batch]) -> dict[str, int]:
@@ -126,6 +141,7 @@ def _answer(
     renderer: Prompter,
     load: Callable[[], Model],
     tally: _Tally,
+    stop: Termination,
 ) -> Mapping[str, Any]:
     started = time.monotonic()
     model = load()
@@ -136,6 +152,7 @@ def _answer(
     progress = Progress(pending, items, f"{job.spec.key} × {job.benchmark}")
     outcomes: dict[str, Outcome] = {}
     for batch in pending:
+        stop.check(f"{tally.asked} observations were answered and are kept in the journal")
         started = time.monotonic()
         outcomes |= _matched(batch, model.execute(batch, max_new_tokens=job.max_new_tokens))
         tally.timed("forward", started)

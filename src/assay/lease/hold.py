@@ -55,7 +55,10 @@ def hold_gpus(device: str, count: int) -> tuple[Device, ...]:
         return _again(_held[0].devices, count)
     visible = visible_devices(os.environ, installed_devices())
     # Where there is none, loading says so in its own words (cuda) or takes another device (auto).
-    if not visible or assigned(os.environ, visible, count):
+    if not visible:
+        return ()
+    if assigned(os.environ, visible, count):
+        print(f"using GPU {os.environ[VISIBLE]}, as the scheduler assigned", file=sys.stderr)
         return ()
     lease = Lease(
         visible, count, folder=lease_folder(), waiting=lambda why: print(why, file=sys.stderr)

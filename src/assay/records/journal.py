@@ -7,12 +7,10 @@ code that change nothing, and reverts.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from assay.core.errors import RecordError
@@ -47,6 +45,8 @@ class Journal:
     path : Path
         Created on first append. A torn last line (a crash while writing) is cut off when the
         journal is opened; a damaged line in the middle is refused.
+    guard : callable, optional
+        Called before every write; raises if this process may not write any more.
 
     Raises
     ------
@@ -54,8 +54,9 @@ class Journal:
         On a damaged line that is not the last (names file and line), or when the disk is full.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, *, guard: Callable[[], None] | None = None):
         self.path = path
+        self._guard = guard
         self._entries: dict[str, dict[str, Any]] = {}
         self._load()
 
@@ -102,6 +103,8 @@ class Journal:
     def append(self, entries: Iterable[Mapping[str, Any]]) -> None:
         """Write entries (each with a string "key") and fsync once; all or nothing on error."""
         batch = [dict(entry) for entry in entries]
+        if self._guard is not None:
+            self._guard()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         before = self.path.stat().st_size if self.path.exists() else 0
         try:
@@ -119,42 +122,3 @@ class Journal:
             ) from error
         for entry in batch:
             self._entries[entry["key"]] = entry
-
-
-class WriterLock:
-    """One writer a shard, held by the kernel: it is free again the moment its holder dies.
-
-    Raises
-    ------
-    RecordError
-        If another process holds it.
-    """
-
-    def __init__(self, path: Path):
-        self.path = path
-        self._descriptor: int | None = None
-
-    def __enter__(self) -> WriterLock:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            os.close(descriptor)
-            raise RecordError(
-                "another process is collecting this shard.",
-                where=self.path,
-                fix="wait for it to finish, or end it.",
-            ) from error
-        self._descriptor = descriptor
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
