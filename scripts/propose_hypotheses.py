@@ -7,10 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.evaluation.hypothesize import hypothesize
-
 from assay.core.command import run_command
 from assay.evaluation.cycle import policy_of
+from assay.evaluation.hypothesize import hypothesize
 from assay.evaluation.results import Diagnosis
 from assay.evaluation.steps import Step, plain, read_result
 from assay.evaluation.write import write_ordered

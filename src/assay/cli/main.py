@@ -67,7 +67,7 @@ def doctor(
     from assay.cli.doctor import examine
     from assay.cli.doctor.table import as_json, print_table
 
-    with _clear_errors():
+    with clear_errors():
         checks = examine(_files(configfile), profile, Path.cwd())
     if json:
         print(as_json(checks))
