@@ -39,7 +39,13 @@ class Trace(_Facts):
         Model turns, tool calls, tool results that were errors, and calls that a policy blocked.
     repair_exhausted : bool or None
         Whether the runtime gave up repairing a tool call's arguments.
+
+    Notes
+    -----
+    What other cores count besides is passed over: it is evidence that nothing here reads.
     """
+
+    model_config = ConfigDict(extra="ignore")
 
     turns: Count | None = None
     tool_calls: Count | None = None

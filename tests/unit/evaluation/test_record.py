@@ -18,6 +18,11 @@ def test_camel_case_in_and_out_snake_case_in_python() -> None:
     assert EvaluationRecord(task_id="a").capability_tags == ("unlabeled",)
 
 
+def test_counts_of_other_cores_are_passed_over() -> None:
+    line = '{"taskId":"a","trace":{"toolErrors":2,"failedTools":{"bash":2}}}'
+    assert EvaluationRecord.model_validate_json(line).trace == Trace(tool_errors=2)
+
+
 def test_unknown_is_none_and_not_zero() -> None:
     record = EvaluationRecord(task_id="a")
     assert record.success is None
