@@ -15,11 +15,11 @@ from assay.evaluation.compare_points import regression, targeted
 from assay.evaluation.effects import Matched, effect, effects, tipping_point
 from assay.evaluation.groups import by_area, by_tag, capabilities
 from assay.evaluation.guardrails import Arms, guardrails
-from assay.evaluation.hypothesis import ImprovementHypothesis, RequiredSample
-from assay.evaluation.hypothesize import required_sample
+from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.pairing import Pairs, pair
 from assay.evaluation.patterns import code_changes
 from assay.evaluation.policy import Policy
+from assay.evaluation.sample_size import required_samples
 from assay.evaluation.table import UNKNOWN, Bits, Floats, Ints, Table
 from assay.evaluation.verdicts import (
     AreaComparison,
@@ -29,9 +29,7 @@ from assay.evaluation.verdicts import (
     Design,
     Effect,
     FailurePatterns,
-    Guardrail,
 )
-from assay.stats import needed_n_equivalence
 from assay.stats.multiplicity import holm
 
 
@@ -81,7 +79,7 @@ def compare_tests(
         safety_harm_p=safety_harm,
         guardrails=limits,
         tipping_point=tipping_point(run.verdicts.where(target), policy.alpha_superiority),
-        required=_required(hypothesis, on_target, on_suite, limits, policy),
+        required=required_samples(hypothesis, on_target, on_suite, limits, policy),
     )
 
 
@@ -273,41 +271,3 @@ def _worse(found: ArmsComparison) -> float | None:
 
 def _at_most(p_value: float | None, alpha: float) -> bool:
     return p_value is not None and p_value <= alpha
-
-
-def _required(
-    hypothesis: ImprovementHypothesis,
-    target: ArmsComparison,
-    suite: ArmsComparison,
-    limits: tuple[Guardrail, ...],
-    policy: Policy,
-) -> tuple[RequiredSample, ...]:
-    """Return the tasks that the target needs and, where a loss is open, the suite."""
-    wanted = hypothesis.expected_uplift or policy.target_uplift_floor
-    found = [required_sample(wanted, None, policy, _discordance(target.uplift))]
-    if any(limit.metric == "success" and limit.status == "inconclusive" for limit in limits):
-        apart = _discordance(suite.uplift) or policy.regression_tolerance
-        margin = max(policy.regression_tolerance, 1e-3)
-        found.append(
-            RequiredSample(
-                tasks=needed_n_equivalence(
-                    margin=margin,
-                    discordance=max(apart, margin),
-                    alpha=(1 - policy.level) / 2,
-                    power=2 * policy.power - 1,
-                ),
-                effect=-margin,
-                discordance=apart,
-                alpha=(1 - policy.level) / 2,
-                power=policy.power,
-                method="whole suite: no loss above the margin, normal approximation",
-            )
-        )
-    return tuple(found)
-
-
-def _discordance(found: Effect | None) -> float | None:
-    """Return the share of attempts on which the arms differ; None where that is none."""
-    if found is None or not found.attempts or not found.improved + found.worsened:
-        return None
-    return (found.improved + found.worsened) / found.attempts

@@ -144,7 +144,8 @@ def clustered_proportion_ci(
     """
     hits, trials = _validate(successes, n, level, "wilson")
     which = np.zeros(hits.size, np.intp) if groups is None else np.asarray(groups, np.intp)
-    total, clusters = np.bincount(which, trials, count), np.bincount(which, minlength=count)
+    total = np.asarray(np.bincount(which, trials, count), float)
+    clusters = np.bincount(which, minlength=count)
     share = np.bincount(which, hits, count) / np.where(total > 0, total, 1)
     size = _effective_size(hits - share[which] * trials, which, share, total, clusters, level)
     low, high = proportion_confint(
