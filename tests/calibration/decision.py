@@ -120,7 +120,7 @@ PATH = sim.Path(
     question=(
         "Claimed: deploy, or at least better on the target. Wrong when the candidate is the "
         "baseline again (A/A), when the suite loses as much as its margin (deploy), or when it "
-        "only looks better because its failures are missing (deploy)."
+        "only looks better because its failures are missing."
     ),
     product="`assay.evaluation`: `compare` and `decide`",
     rules=RULES,
@@ -133,8 +133,8 @@ PATH = sim.Path(
             )
             for tags, n, accuracy, d, slow in (
                 (1, 5, 0.6, 0.3, False), (1, 20, 0.8, 0.3, False), (8, 20, 0.6, 0.2, False),
-                (8, 100, 0.6, 0.1, True), (30, 20, 0.6, 0.2, True), (2, 1000, 0.6, 0.2, True),
-                (2, 300, 0.98, 0.03, False),
+                (1, 200, 0.6, 0.2, True), (8, 100, 0.6, 0.1, True), (30, 20, 0.6, 0.2, True),
+                (2, 1000, 0.6, 0.2, True), (2, 300, 0.98, 0.03, False),
             )
         ),
         *(
@@ -161,7 +161,7 @@ PATH = sim.Path(
         *(
             sim.Scenario(
                 "A/A, candidate lacks the 10 % that it failed", f"{n} a tag",
-                partial(arms, tags=2, n=n, accuracy=0.6, d=0.2, missing=0.1, only="deploy"),
+                partial(arms, tags=2, n=n, accuracy=0.6, d=0.2, missing=0.1),
                 slow=n > 100,
             )
             for n in (100, 1000)

@@ -10,7 +10,7 @@ from assay.evaluation.compare_tests import compare_tests
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.policy import Policy, load_policy
 from assay.evaluation.record import EvaluationRecord
-from assay.evaluation.table import Table
+from assay.evaluation.table import Table, same_attempts
 from assay.evaluation.verdicts import Comparison, Design
 
 
@@ -75,6 +75,6 @@ def _design(
             "baseline_versions": first,
             "candidate_versions": second,
             "version_drift": len(known) > 1 if first and second else None,
-            "baseline_reused": bool(set(hypothesis.selected_on) & set(baseline.sample)),
+            "baseline_reused": same_attempts(hypothesis.selected_on, baseline.sample),
         }
     )

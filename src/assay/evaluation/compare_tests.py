@@ -19,7 +19,7 @@ from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.pairing import Pairs, pair
 from assay.evaluation.patterns import code_changes
 from assay.evaluation.policy import Policy
-from assay.evaluation.required import required_samples
+from assay.evaluation.sample_size import required_samples
 from assay.evaluation.table import UNKNOWN, Bits, Floats, Ints, Table
 from assay.evaluation.verdicts import (
     AreaComparison,

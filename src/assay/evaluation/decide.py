@@ -25,8 +25,9 @@ def decide(comparison: Comparison, policy: Policy | str = "statistical") -> Deci
     Decision
         ``deploy``: better on the target, whatever became of missing attempts; no loss on the
         suite above the margin; every guardrail shown to hold; no capability harmed. ``scoped``:
-        better on the target, but not all of that. ``reject``: harm to the target, the suite or
-        its safety is demonstrated, or the uplift is below the floor. Else ``insufficient_data``.
+        better on the target in the same sense, but not all of that. ``reject``: harm to the
+        target, the suite or its safety is demonstrated, or the uplift is below the floor. Else
+        ``insufficient_data``.
     """
     chosen = load_policy(policy) if isinstance(policy, str) else policy
     return _by_points(comparison, chosen) if chosen.points else _by_tests(comparison, chosen)
@@ -175,6 +176,11 @@ def _of_better(
         return "insufficient_data", (
             "the baseline is the one that suggested the hypothesis, and looks worse than it is: "
             "run it again."
+        )
+    if constraints["betterOnlyWithoutMissing"]:
+        missing = comparison.tipping_point.missing if comparison.tipping_point else 0
+        return "insufficient_data", (
+            f"better only if the {missing} attempts without a verdict do not count against it."
         )
     open_ = [name for name, stands in constraints.items() if stands]
     if not open_:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,7 +139,9 @@ def _rate(metric: Metric, scope: Scope, bits: Matched, limit: float, policy: Pol
         status = "not_evaluated"
     elif limit > 0:
         status = "inconclusive" if found.interval is None else _within(found.interval, limit)
-    elif more is not None and more <= policy.alpha_superiority:
+    elif more is None:
+        status = "inconclusive"
+    elif more <= policy.alpha_superiority:
         status = "failed"
     return Guardrail(
         metric=metric,
@@ -149,6 +150,6 @@ def _rate(metric: Metric, scope: Scope, bits: Matched, limit: float, policy: Pol
         change=found.estimate,
         interval=found.interval,
         limit=limit,
-        p_value=None if more is None or math.isnan(more) else more,
+        p_value=more,
         tasks=found.tasks,
     )

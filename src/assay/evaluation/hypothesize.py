@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from assay.evaluation.aggregates import rounded
-from assay.evaluation.hypothesis import Evidence, ImprovementHypothesis, Layer, RequiredSample
+from assay.evaluation.hypothesis import Evidence, ImprovementHypothesis, Layer
 from assay.evaluation.layers import CHANGES, PHASES, VALIDATIONS, leading_layer, present_layer
 from assay.evaluation.policy import Policy, load_policy
 from assay.evaluation.results import CapabilityRow, Diagnosis
-from assay.stats import needed_n
+from assay.evaluation.sample_size import required_sample
 
 #: What every experiment watches besides its target.
 GUARDRAILS = (
@@ -23,8 +24,6 @@ GUARDRAILS = (
 )
 #: Candidates where nothing is weak.
 _FALLBACK = 3
-#: Chance that two attempts at a task differ, where no task was repeated.
-_FLIPS = 0.1
 
 
 def hypothesize(
@@ -98,37 +97,8 @@ def _codes(row: CapabilityRow, diagnosis: Diagnosis) -> Mapping[str, int]:
 
 def _identifier(number: int, layer: Layer, capability: str, policy: Policy) -> str:
     name = re.sub(r"[^a-z0-9]+", "-", capability.lower()).strip("-")
-    return f"H{number}-{layer}-{name}" if policy.points else f"{layer}-{name or 'capability'}"
-
-
-def required_sample(
-    effect: float, flip_rate: float | None, policy: Policy, discordance: float | None = None
-) -> RequiredSample:
-    """Return the tasks at which exact McNemar finds an uplift, one attempt a task.
-
-    Parameters
-    ----------
-    effect : float
-        Uplift in the success rate.
-    flip_rate : float or None
-        Chance that two attempts of one arm at a task differ: both arms are taken to differ by
-        chance as often as that, beside the uplift. None: 10 %.
-    discordance : float, optional
-        Share of tasks on which the arms differ, where it was observed.
-    """
-    chance = _FLIPS if flip_rate is None else flip_rate
-    apart = max(effect, min(1.0, effect + chance) if discordance is None else discordance)
-    found = needed_n(
-        effect=effect,
-        discordance=apart,
-        alpha=2 * policy.alpha_superiority,
-        power=policy.power,
-    )
-    return RequiredSample(
-        tasks=found.n,
-        effect=effect,
-        discordance=apart,
-        alpha=policy.alpha_superiority,
-        power=policy.power,
-        method="exact McNemar, one attempt a task",
-    )
+    if policy.points:
+        return f"H{number}-{layer}-{name}"
+    if name != capability:  # "C" and "C++" are two capabilities
+        name = f"{name}-{hashlib.sha256(capability.encode()).hexdigest()[:6]}".lstrip("-")
+    return f"{layer}-{name}"

@@ -54,7 +54,7 @@ class Table:
         1, 0, or -1 where there is no verdict, or safety was not evaluated.
     infrastructure : ndarray of bool, shape (attempt,)
     fingerprint : ndarray of uint64, shape (attempt,)
-        Of everything the record states about the attempt.
+        Of what the record states about the attempt; odd where time, cost or tokens were measured.
     """
 
     names: Mapping[str, list[str]]
@@ -190,4 +190,16 @@ def _fingerprint(record: EvaluationRecord) -> int:
         record.total_tokens,
         record.output_tokens,
     )
-    return int.from_bytes(hashlib.blake2b(repr(stated).encode(), digest_size=8).digest(), "big")
+    digest = hashlib.blake2b(repr(stated).encode(), digest_size=8).digest()
+    measured = any(value is not None for value in stated[-4:])
+    return int.from_bytes(digest, "big") & ~1 | measured
+
+
+def same_attempts(first: Iterable[str], second: Iterable[str]) -> bool:
+    """Return whether two samples (`Table.sample`) show that attempts are shared.
+
+    Measured attempts are recognised one by one. Of the others, a task, an attempt and a verdict
+    also agree in a run that was made again, so that only the whole sample tells.
+    """
+    left, right = set(first), set(second)
+    return bool(left) and (left == right or any(int(mark, 16) & 1 for mark in left & right))

@@ -133,7 +133,8 @@ def test_better_only_because_failures_are_missing() -> None:
     baseline = arm("x", "a", "1" * 15 + "0" * 15 + "0" * 10 + "1" * 60)
     candidate = arm("x", "a", "x" * 30 + "1" * 10 + "1" * 60)
     found, decision = judged(baseline, candidate)
-    assert decision.decision == "scoped"
+    assert decision.decision == "insufficient_data"
+    assert "30 attempts without a verdict" in decision.reason
     assert decision.constraints["betterOnlyWithoutMissing"]
     assert status(found, "infrastructure") == "failed"
     tipping = found.tipping_point
@@ -257,6 +258,31 @@ def test_identifiers_of_hypotheses_come_from_their_content() -> None:
     (alone,) = hypothesize(diagnose(arm("y", "a", "0" * 8 + "11")))
     assert alone.id == two.id
     assert alone.required is not None
+
+
+def test_two_capabilities_have_two_identifiers() -> None:
+    made = hypothesize(diagnose(arm("x", "c", "0" * 10) + arm("x", "C++", "0" * 10)))
+    assert sorted(one.id[:7] for one in made) == ["deep-c", "deep-c-"]
+
+
+def test_a_run_made_again_is_not_the_same_though_nothing_tells_them_apart() -> None:
+    bare: dict[str, Any] = {"latency_ms": None, "total_tokens": None, "cost_usd": None}
+    first, again_ = arm("x", "a", BETTER[0], **bare), arm("x", "a", "1" + BETTER[0][1:], **bare)
+    (chosen,) = hypothesize(diagnose(first))
+    candidate = arm("x", "a", BETTER[1], **bare)
+    assert compare(chosen, first, candidate).design.baseline_reused
+    assert not compare(chosen, again_, candidate).design.baseline_reused
+
+
+def test_safety_on_too_few_repeated_tasks_is_open() -> None:
+    facts: dict[str, Any] = {"safety_evaluated": False, "safety_violation": None}
+    arms = [
+        list(again(arm("x", "a", outcomes, **facts) + arm("y", "b", "1" * 3), 4))
+        for outcomes in BETTER
+    ]
+    found, decision = judged(*arms)
+    assert status(found, "safety") == "inconclusive"
+    assert decision.decision == "scoped"
 
 
 def test_cycles() -> None:
