@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from assay.core.errors import AnalysisError
-from assay.stats import proportion_ci
+from assay.stats import clustered_proportion_ci, proportion_ci
 
 SCIPY_NAME = {"wilson": "wilson", "clopper-pearson": "exact"}
 
@@ -69,3 +70,53 @@ def test_no_trials_is_undefined_and_says_so() -> None:
 def test_bad_input_is_refused(arguments: tuple, options: dict, message: str) -> None:
     with pytest.raises(AnalysisError, match=message):
         proportion_ci(*arguments, **options)
+
+
+def test_one_trial_a_cluster_is_wilson() -> None:
+    hits = [1, 0, 1, 1, 0, 1, 1]
+    found, plain = clustered_proportion_ci(hits, [1] * 7), proportion_ci(5, 7)
+    assert (found.estimate[0], found.low[0], found.high[0]) == pytest.approx(
+        (plain.estimate, plain.low, plain.high)
+    )
+
+
+def test_one_cluster_speaks_of_itself() -> None:
+    found, plain = clustered_proportion_ci([7], [10]), proportion_ci(7, 10)
+    assert (found.low[0], found.high[0]) == pytest.approx((plain.low, plain.high))
+
+
+def test_clusters_that_agree_count_once() -> None:
+    # 24 clusters, all alike inside: as many trials as clusters, and t instead of z.
+    found = clustered_proportion_ci([5] * 12 + [0] * 12, [5] * 24)
+    n = 24 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 23)) ** 2
+    low, high = proportion_confint(n / 2, n, method="wilson")
+    assert (found.low[0], found.high[0]) == pytest.approx((low, high), rel=1e-9)
+
+
+def test_groups_are_what_each_is_alone() -> None:
+    rng = np.random.default_rng(0)
+    n = rng.integers(1, 6, 40)
+    hits, groups = rng.binomial(n, 0.6), rng.integers(0, 4, 40)
+    together = clustered_proportion_ci(hits, n, groups, count=5)
+    assert np.isnan(together.low[4])
+    for group in range(4):
+        inside = groups == group
+        alone = clustered_proportion_ci(hits[inside], n[inside])
+        assert together.low[group] == pytest.approx(alone.low[0], rel=1e-12)
+        assert together.high[group] == pytest.approx(alone.high[0], rel=1e-12)
+        assert together.n[group] == n[inside].sum()
+
+
+@pytest.mark.parametrize(("clusters", "correlation"), [(6, 0.5), (10, 0.5), (20, 0.5), (20, 0.0)])
+def test_it_covers_where_wilson_of_all_trials_does_not(clusters: int, correlation: float) -> None:
+    rng = np.random.default_rng(1)
+    strength = 1 / correlation - 1 if correlation else 1e6
+    rates = rng.beta(0.8 * strength, 0.2 * strength, (1000, clusters))
+    hits = rng.binomial(5, rates)
+    found = clustered_proportion_ci(
+        hits.ravel(), np.full(hits.size, 5), np.repeat(np.arange(1000), clusters), count=1000
+    )
+    assert np.mean((found.low <= 0.8) & (found.high >= 0.8)) >= 0.93
+    if correlation:
+        plain = proportion_ci(hits.sum(axis=1), np.full(1000, 5 * clusters))
+        assert np.mean((plain.low <= 0.8) & (plain.high >= 0.8)) < 0.8
