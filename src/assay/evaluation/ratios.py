@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from assay.evaluation.results import Bounds
 from assay.evaluation.table import Floats, Ints
+from assay.stats import paired_ratio
 from assay.stats.clusters import FEWEST_CLUSTERS
 
 #: Resamples of tasks for the interval of a ratio of quantiles.
 _DRAWS = 1_000
-_TOTALS = "t on log-ratios of totals, one task left out at a time"
 _QUANTILES = f"percentiles of {_DRAWS:,} resamples of tasks"
 #: Tasks that a quantile's interval needs: below, resamples hardly ever hold the slowest ones.
 _FEWEST = {0.5: FEWEST_CLUSTERS, 0.95: 20}
@@ -44,7 +44,7 @@ class Ratio:
 def ratio_of_totals(task: Ints, baseline: Floats, candidate: Floats, level: float) -> Ratio:
     """Compare totals over the attempts that both arms measured.
 
-    The logarithm of the ratio is jackknifed over tasks: heavy tails of single tasks widen it.
+    Tasks are the clusters of `assay.stats.paired_ratio`: heavy tails of single ones widen it.
 
     Parameters
     ----------
@@ -59,20 +59,14 @@ def ratio_of_totals(task: Ints, baseline: Floats, candidate: Floats, level: floa
     before, after = np.bincount(number, first), np.bincount(number, second)
     if not tasks or not before.sum() or not after.sum():
         return _of_nothing(float(before.sum()), float(after.sum()), tasks)
-    change = float(after.sum() / before.sum()) - 1
-    if tasks < FEWEST_CLUSTERS:
+    with warnings.catch_warnings():
+        # Too few tasks have no interval, and the guardrail says so.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = paired_ratio(before, after, level=level)
+    change, low, high = (float(x) - 1 for x in (found.estimate, found.low, found.high))
+    if not math.isfinite(low) or not math.isfinite(high):
         return Ratio(change, None, tasks)
-    rest = np.stack([before.sum() - before, after.sum() - after])
-    if not (rest > 0).all():
-        return Ratio(change, None, tasks)
-    logs = np.log(rest[1] / rest[0])
-    error = math.sqrt((tasks - 1) / tasks * float(((logs - logs.mean()) ** 2).sum()))
-    reach = float(special.stdtrit(tasks - 1, (1 + level) / 2)) * error
-    centre = math.log1p(change)
-    bounds = Bounds(
-        low=math.expm1(centre - reach), high=math.expm1(min(centre + reach, 700)), method=_TOTALS
-    )
-    return Ratio(change, bounds, tasks)
+    return Ratio(change, Bounds(low=low, high=high, method=found.method), tasks)
 
 
 def ratio_of_quantiles(

@@ -29,6 +29,7 @@ from assay.stats.proportion import clustered_proportion_ci, proportion_ci
 from assay.stats.rank import kendall, kendall_matrix, kendall_w
 from assay.stats.rank_sets import RankSets, rank_confidence
 from assay.stats.rank_sum import mann_whitney
+from assay.stats.ratios import paired_ratio
 from assay.stats.resampling import Bootstrap, bootstrap, bootstrap_means
 from assay.stats.result import EValue, Interval, Test
 from assay.stats.spending import OnlineRejections, cycle_alpha, e_lond
@@ -77,6 +78,7 @@ __all__ = [
     "nemenyi",
     "paired_difference",
     "paired_evalue",
+    "paired_ratio",
     "pairwise_mcnemar",
     "pass_at_k",
     "pass_hat_k",

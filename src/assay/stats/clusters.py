@@ -218,13 +218,13 @@ def _decide(sums: _Floats, sizes: _Sizes, level: float, seed: int) -> _Found:
     if sums.size >= MANY_CLUSTERS and not _weigh_few(sizes):
         return _student(sums, sizes, least, level)
     if sums.size < MANY_CLUSTERS:
-        method, unions = "exact cluster sign flips", (_union_sums(sums), _union_sums(sizes))
+        method, unions = "exact cluster sign flips", (union_sums(sums), union_sums(sizes))
     else:
-        method, unions = "random cluster sign flips", _drawn_union_sums(sums, sizes, seed)
+        method, unions = "random cluster sign flips", drawn_union_sums(sums, sizes, seed)
         least = max(least, 1 / unions[0].size)
     unions[0][np.abs(unions[0]) <= slack] = 0.0
     greater, less = float(np.mean(unions[0] <= 0)), float(np.mean(unions[0] >= 0))
-    low, high = _flip_bounds(*unions, level)
+    low, high = flip_bounds(*unions, level)
     return _Found(method, float(sums.sum()), greater, less, least, low, high)
 
 
@@ -233,7 +233,7 @@ def _weigh_few(sizes: _Sizes) -> bool:
     return bool(squares.sum() ** 2 < MANY_CLUSTERS * (squares**2).sum())
 
 
-def _union_sums(values: _Floats | _Sizes) -> _Floats:
+def union_sums(values: _Floats | _Sizes) -> _Floats:
     """Return the sum of each union of clusters, the empty one first."""
     total = np.zeros(1)
     for value in values:
@@ -241,7 +241,7 @@ def _union_sums(values: _Floats | _Sizes) -> _Floats:
     return total
 
 
-def _drawn_union_sums(sums: _Floats, sizes: _Sizes, seed: int) -> tuple[_Floats, _Floats]:
+def drawn_union_sums(sums: _Floats, sizes: _Sizes | _Floats, seed: int) -> tuple[_Floats, _Floats]:
     """Return the sums and sizes of random unions of clusters, the empty one first."""
     rng = np.random.default_rng([seed, sums.size])
     both = np.column_stack([sums, sizes])
@@ -253,7 +253,14 @@ def _drawn_union_sums(sums: _Floats, sizes: _Sizes, seed: int) -> tuple[_Floats,
     return drawn[:, 0].copy(), drawn[:, 1].copy()
 
 
-def _flip_bounds(sums: _Floats, sizes: _Floats, level: float) -> tuple[float, float]:
+def flip_bounds(sums: _Floats, sizes: _Floats, level: float) -> tuple[float, float]:
+    """Return the means that sign flips do not reject, from sums and sizes of unions of clusters.
+
+    Parameters
+    ----------
+    sums, sizes : ndarray of float, shape (union,)
+        The empty union first.
+    """
     # Flipping the clusters of a union leaves the total at least as large exactly where the
     # union's own sum is not positive: a mean is rejected by the unions on the far side of it.
     place = math.floor((1 - level) / 2 * sums.size + 1e-9) - 1
