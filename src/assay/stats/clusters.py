@@ -247,7 +247,8 @@ def drawn_union_sums(sums: _Floats, sizes: _Sizes | _Floats, seed: int) -> tuple
     both = np.column_stack([sums, sizes])
     found = [np.zeros((1, 2))]
     for _ in range(_FLIPS // _BLOCK):
-        found.append(rng.integers(0, 2, (_BLOCK, sums.size), np.int8).astype(float) @ both)
+        union = rng.integers(0, 2, (_BLOCK, sums.size), np.int8).astype(float)
+        found.append(np.asarray(union @ both, float))
     drawn = np.concatenate(found)[:_FLIPS]
     drawn = drawn[(drawn[:, 1] > 0) | (np.arange(len(drawn)) == 0)]
     return drawn[:, 0].copy(), drawn[:, 1].copy()
