@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.evaluation.compare import compare_tables
 from assay.evaluation.diagnosis import diagnose_table
+from assay.evaluation.experiment import compare_tables
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.policy import load_policy
 from assay.evaluation.record import EvaluationRecord

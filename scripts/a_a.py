@@ -9,8 +9,8 @@ from pathlib import Path
 
 from assay.core.command import run_command
 from assay.evaluation.arms import Runs
-from assay.evaluation.calibrate import calibrate
 from assay.evaluation.cycle import policy_of
+from assay.evaluation.equal_arms import calibrate
 from assay.evaluation.policy import load_policy
 from assay.evaluation.steps import Step, plain
 from assay.evaluation.write import write_ordered

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.core.command import run_command
-from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import read_report
+from assay.evaluation.equal_arms import Calibration
 from assay.evaluation.steps import read_result
 from assay.report.downloads import copy, link
 from assay.report.evaluation import write_page

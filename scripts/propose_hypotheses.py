@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assay.core.command import run_command
 from assay.evaluation.cycle import policy_of
-from assay.evaluation.hypothesize import hypothesize
+from assay.evaluation.hypotheses import hypothesize
 from assay.evaluation.results import Diagnosis
 from assay.evaluation.steps import Step, plain, read_result
 from assay.evaluation.write import write_ordered

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from assay.evaluation.compare import compare_tables
-from assay.evaluation.decide import decide
+from assay.evaluation.decision import decide
+from assay.evaluation.experiment import compare_tables
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.policy import Policy, load_policy
 from assay.evaluation.table import Table

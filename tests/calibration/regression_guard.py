@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from assay.evaluation.compare import compare_tables
+from assay.evaluation.experiment import compare_tables
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.policy import load_policy
 from assay.stats import mcnemar_exact

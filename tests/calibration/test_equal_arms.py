@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from assay.evaluation.compare import compare_tables
-from assay.evaluation.decide import decide
+from assay.evaluation.decision import decide
+from assay.evaluation.experiment import compare_tables
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.policy import load_policy
 from assay.evaluation.record import EvaluationRecord

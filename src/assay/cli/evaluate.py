@@ -11,9 +11,9 @@ from assay.cli.gates import Gate, Limits, gates
 from assay.core.errors import ConfigError
 from assay.core.files import scratch_directory
 from assay.evaluation.arms import read_runs
-from assay.evaluation.calibrate import Calibration, calibrate
 from assay.evaluation.cycle import CycleReport, compare_arms, policy_of, run_cycle
-from assay.evaluation.decide import decide
+from assay.evaluation.decision import decide
+from assay.evaluation.equal_arms import Calibration, calibrate
 from assay.evaluation.manifest import CycleManifest
 from assay.evaluation.policy import load_policy
 from assay.evaluation.verdicts import Comparison, Decision

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.cli.gates import Gate
-from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import CycleReport
+from assay.evaluation.equal_arms import Calibration
 from assay.evaluation.results import Diagnosis
 from assay.evaluation.verdicts import Comparison, Decision
 from assay.evaluation.wording import amount, growth, interval, p_value, points, share

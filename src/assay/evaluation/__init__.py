@@ -1,7 +1,7 @@
 """The evaluation core: any runner's records to a diagnosis, hypotheses, experiments, decisions.
 
 Names are imported when they are first used: the Snakefile reads manifests, and must not wait for
-the statistics.
+the statistics. No module here has the name of a function: once imported, it would hide it.
 """
 
 import importlib
@@ -11,10 +11,15 @@ _WHERE = {
     "CycleReport": "assay.evaluation.cycle",
     "EvaluationRecord": "assay.evaluation.record",
     "Policy": "assay.evaluation.policy",
-    "calibrate": "assay.evaluation.calibrate",
+    "calibrate": "assay.evaluation.equal_arms",
+    "compare": "assay.evaluation.experiment",
+    "compare_cycles": "assay.evaluation.cycles",
+    "decide": "assay.evaluation.decision",
     "diagnose": "assay.evaluation.diagnosis",
+    "hypothesize": "assay.evaluation.hypotheses",
     "load_policy": "assay.evaluation.policy",
     "load_taxonomy": "assay.evaluation.taxonomy",
+    "next_focus": "assay.evaluation.decision",
     "read_manifest": "assay.evaluation.manifest",
     "read_records": "assay.evaluation.adapters",
     "read_report": "assay.evaluation.cycle",

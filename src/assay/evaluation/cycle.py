@@ -16,12 +16,12 @@ from assay.core.errors import EvaluationError
 from assay.core.files import read_json, scratch_directory
 from assay.core.validation import first_problem, unknown
 from assay.evaluation.arms import Input, Runs, read_runs
-from assay.evaluation.compare import compare
 from assay.evaluation.cycles import CycleChange, compare_cycles
-from assay.evaluation.decide import decide, next_focus, rank
+from assay.evaluation.decision import decide, next_focus, rank
 from assay.evaluation.diagnosis import diagnose
+from assay.evaluation.experiment import compare
+from assay.evaluation.hypotheses import hypothesize
 from assay.evaluation.hypothesis import Focus, ImprovementHypothesis
-from assay.evaluation.hypothesize import hypothesize
 from assay.evaluation.manifest import CycleManifest
 from assay.evaluation.policy import Policy, load_policy
 from assay.evaluation.results import Diagnosis, Result

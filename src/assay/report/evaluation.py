@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.files import write_text
-from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import CycleReport
+from assay.evaluation.equal_arms import Calibration
 from assay.report.encode import json_for_script
 from assay.report.evaluation_charts import evaluation_charts
 from assay.report.evaluation_forests import FEW

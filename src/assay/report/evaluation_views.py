@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from assay.evaluation.calibrate import Calibration
 from assay.evaluation.cycle import CycleReport
+from assay.evaluation.equal_arms import Calibration
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.results import CapabilityRow, QualityAggregate, TaskRow
 from assay.evaluation.verdicts import Comparison, Decision

@@ -9,12 +9,12 @@ import pytest
 from scipy import stats
 
 from assay.core.errors import EvaluationError
-from assay.evaluation.compare import compare
 from assay.evaluation.cycles import compare_cycles
-from assay.evaluation.decide import decide
+from assay.evaluation.decision import decide
 from assay.evaluation.diagnosis import diagnose
+from assay.evaluation.experiment import compare
+from assay.evaluation.hypotheses import hypothesize
 from assay.evaluation.hypothesis import ImprovementHypothesis
-from assay.evaluation.hypothesize import hypothesize
 from assay.evaluation.policy import Policy, load_policy
 from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.verdicts import Comparison, Decision

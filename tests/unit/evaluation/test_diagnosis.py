@@ -12,9 +12,9 @@ import pytest
 from scipy import stats
 
 from assay.core.errors import EvaluationError
-from assay.evaluation.decide import next_focus
+from assay.evaluation.decision import next_focus
 from assay.evaluation.diagnosis import diagnose
-from assay.evaluation.hypothesize import hypothesize
+from assay.evaluation.hypotheses import hypothesize
 from assay.evaluation.policy import load_policy
 from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.results import Aggregate, Diagnosis

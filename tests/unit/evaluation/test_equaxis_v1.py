@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from assay.evaluation.compare import compare
-from assay.evaluation.decide import decide, next_focus
+from assay.evaluation.decision import decide, next_focus
 from assay.evaluation.diagnosis import diagnose
+from assay.evaluation.experiment import compare
+from assay.evaluation.hypotheses import hypothesize
 from assay.evaluation.hypothesis import ImprovementHypothesis
-from assay.evaluation.hypothesize import hypothesize
 from assay.evaluation.record import EvaluationRecord
 from support.attempts import arm
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from assay.core.validation import validated
-from assay.evaluation.calibrate import calibrate
 from assay.evaluation.cycle import CycleReport, run_cycle
+from assay.evaluation.equal_arms import calibrate
 from assay.evaluation.manifest import CycleManifest
 from assay.evaluation.policy import load_policy
 from assay.report.evaluation import write_page

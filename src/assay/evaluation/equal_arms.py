@@ -13,11 +13,11 @@ from typing import Literal
 import numpy as np
 
 from assay.core.errors import EvaluationError
-from assay.evaluation.compare import compare
-from assay.evaluation.decide import decide
+from assay.evaluation.decision import decide
 from assay.evaluation.diagnosis import diagnose
+from assay.evaluation.experiment import compare
+from assay.evaluation.hypotheses import hypothesize
 from assay.evaluation.hypothesis import ImprovementHypothesis
-from assay.evaluation.hypothesize import hypothesize
 from assay.evaluation.policy import Policy
 from assay.evaluation.record import EvaluationRecord
 from assay.evaluation.results import Bounds, Result

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from assay.core.errors import EvaluationError
-from assay.evaluation.calibrate import Calibration, calibrate
+from assay.evaluation.equal_arms import Calibration, calibrate
 from assay.evaluation.policy import load_policy
 from assay.evaluation.record import EvaluationRecord
 from support.evaluation import attempts

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.core.errors import EvaluationError
-from assay.evaluation.compare_points import compare_points
-from assay.evaluation.compare_tests import compare_tests
+from assay.evaluation.experiment_points import compare_points
+from assay.evaluation.experiment_tests import compare_tests
 from assay.evaluation.hypothesis import ImprovementHypothesis
 from assay.evaluation.policy import Policy, load_policy
 from assay.evaluation.record import EvaluationRecord

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from assay.evaluation.aggregates import Members, quality_aggregates
-from assay.evaluation.compare_points import regression, targeted
 from assay.evaluation.effects import Matched, effect, effects, tipping_point
+from assay.evaluation.experiment_points import regression, targeted
 from assay.evaluation.groups import by_area, by_tag, capabilities
 from assay.evaluation.guardrails import Arms, guardrails
 from assay.evaluation.hypothesis import ImprovementHypothesis
