@@ -39,7 +39,7 @@ def flip_matrix(
         A cell a configuration, darker for more flips; at the right the least and the most.
     """
     table = select(flips, "flips", ("model", "configuration", "flips"), benchmark=benchmark)
-    if table.empty:
+    if table["flips"].isna().all():
         return message_figure("one configuration flips nothing", note=note)
     grid = table.pivot(index="model", columns="configuration", values="flips")
     names = [name for name in by_reference(band, benchmark) if name in grid.index]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -62,6 +63,6 @@ def partial_grid_error(
         panel.minorticks_off()
         panel.set_xticks(budgets, [f"{budget:g} %" for budget in budgets])
         panel.set_xlabel("share of the grid's cells that was asked")
-        highest = 100 * float(table[["error", "naive_error"]].to_numpy(float).max())
+        highest = 100 * float(np.nanmax(table[["error", "naive_error"]].to_numpy(float)))
         from_zero(panel, highest, "mean error, points")
     return figure

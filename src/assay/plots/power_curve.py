@@ -61,7 +61,7 @@ def power_curve(
         ticks = [sizes[0], sizes[len(sizes) // 2], sizes[-1]]
         panel.set_xticks(ticks, [f"{int(tick):,}" for tick in ticks])
         panel.set_xlabel("items")
-        highest = 100 * max(float(table["effect"].max()), float(gaps["gap"].max() or 0))
+        highest = 100 * float(pd.concat([table["effect"], gaps["gap"]]).max())
         from_zero(panel, highest, "gap found, points")
         panel.grid(axis="y", color=GREY, lw=0.3, alpha=0.4)
     return figure

@@ -43,7 +43,8 @@ def variance_components(
         )
         panel = sheet.panels[0]
         for centre, row in zip(sheet.centres, rows, strict=True):
-            panel.hlines(centre, row["low"], row["high"], color=GREY, lw=1.2)
+            if not np.isnan(row["low"]):  # too few items have no interval
+                panel.hlines(centre, row["low"], row["high"], color=GREY, lw=1.2)
             panel.plot(row["estimate"], centre, "o", color=BLUE, ms=3.6, mew=0)
             panel.text(
                 1.02,
@@ -54,8 +55,10 @@ def variance_components(
                 ha="left",
                 fontsize=SMALL,
             )
-        low, high = min(0.0, float(table["low"].min())), float(table["high"].max())
-        panel.set_xlim(low - 0.04 * (high - low), high + 0.05 * (high - low))
+        drawn = table[["estimate", "low", "high"]].to_numpy(float)
+        low, high = min(0.0, float(np.nanmin(drawn))), max(0.0, float(np.nanmax(drawn)))
+        room = (high - low) or 1.0
+        panel.set_xlim(low - 0.04 * room, high + 0.05 * room)
         panel.set_xticks(ticks_within(low, high))
         panel.set_xlabel("variance of an outcome; its share at the right")
         grid_lines(sheet, panel, [0.0])

@@ -169,6 +169,32 @@ def test_a_rank_that_is_missing_is_left_open(tables: Tables) -> None:
     assert len(draw("rank_volatility", {**tables, "ranks": ranks}).axes[0].patches) == full - 1
 
 
+@pytest.mark.parametrize("tables", [3], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "table", "columns"),
+    [
+        ("variance_components", "variance", ["low", "high", "share"]),
+        ("variance_components", "variance", ["estimate", "low", "high", "share"]),
+        ("flip_matrix", "flips", ["flips"]),
+        ("power_curve", "power", ["effect"]),
+        ("power_curve", "pairs", ["gap", "low", "high"]),
+        ("null_bands", "permutations", ["value", "null", "low", "high"]),
+        ("partial_grid_error", "partial_grid", ["naive_error"]),
+        ("compression", "compression", ["share_right", "smallest_gap"]),
+    ],
+)
+def test_what_so_few_items_do_not_tell_is_left_open(
+    name: str, table: str, columns: list[str], tables: Tables
+) -> None:
+    unknown = tables[table].assign(**dict.fromkeys(columns, np.nan))
+    if name == "partial_grid_error":
+        unknown.loc[0, "naive_error"] = 0.1
+    figure = draw(name, {**tables, table: unknown}, note=NOTE)
+    shown = shown_texts(figure)
+    assert collisions(shown) == []
+    assert cut_off(figure, shown) == []
+
+
 @each_figure
 def test_a_missing_column_fails_by_name(name: str, tables: Tables) -> None:
     _, needed = FIGURES[name]
