@@ -15,17 +15,12 @@ import pytest
 import yaml
 from filelock import FileLock
 
+from assay.config import names
 from support.workspace import ITEMS, Workspace
 
 pytestmark = [pytest.mark.workflow, pytest.mark.model]
 
-FIGURES = {
-    "plot_accuracy_band",
-    "plot_axis_survival",
-    "plot_fragile_gap",
-    "plot_position_preference",
-    "plot_rank_volatility",
-}
+FIGURES = {f"plot_{figure}" for figure in names.FIGURES}
 AFTER_ANALYSIS = {"leaderboard", "report", *FIGURES}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from assay.plots.rank_volatility import columns_by_family, family_headings
+from assay.plots.families import columns_by_family, family_headings
 from assay.plots.rows import message_figure, row_sheet
 from assay.plots.strips import KEY, MARK, PANEL, SIDE, draw_key, draw_strips
 from assay.plots.style import paper_style

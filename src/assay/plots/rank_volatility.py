@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,15 +12,14 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from assay.plots.names import elide
+from assay.plots.families import columns_by_family, family_headings
 from assay.plots.rows import Sheet, row_sheet
-from assay.plots.style import GREY, INK, SMALL, WIDTH, paper_style, place_axes
-from assay.plots.tables import POOLED, family, row_dicts, select
+from assay.plots.style import GREY, SMALL, WIDTH, paper_style, place_axes
+from assay.plots.tables import POOLED, select
 
 _LEFT = 6.0
 _RANGE = 30.0  # room for "12–12" at the right of the strips
 _MARK = 9.0
-_FAMILY_GAP = 0.45  # in cells
 _KEY = 26.0
 
 
@@ -70,34 +68,6 @@ def rank_volatility(
     return sheet.figure
 
 
-def columns_by_family(
-    accuracy: pd.DataFrame, configurations: list[str], benchmark: str
-) -> tuple[list[str], list[float], list[tuple[str, float, float]]]:
-    """Order the configurations by family; return them, their places and the families' spans."""
-    wanted = ("configuration", "scoring", "format", "order")
-    known = select(accuracy, "accuracy", wanted, benchmark=benchmark).drop_duplicates()
-    known = known[known["configuration"].isin(configurations)]
-    entries = [
-        (family(row["scoring"], row["format"]), str(row["order"]), str(row["configuration"]))
-        for row in row_dicts(known)
-    ]
-    seen = list(dict.fromkeys(entry[0] for entry in entries))
-    entries.sort(key=lambda entry: (seen.index(entry[0]), entry[1], entry[2]))
-    columns: list[str] = []
-    places: list[float] = []
-    families: list[tuple[str, float, float]] = []
-    place = 0.0
-    for name, members in groupby(entries, key=lambda entry: entry[0]):
-        start = place
-        for _, _, configuration in members:
-            columns.append(configuration)
-            places.append(place)
-            place += 1
-        families.append((name, start, place))
-        place += _FAMILY_GAP
-    return columns, places, families
-
-
 def _draw_strips(sheet: Sheet, grid: np.ndarray, places: list[float]) -> None:
     panel = sheet.panels[0]
     panel.set_xlim(0, places[-1] + 1)
@@ -134,21 +104,6 @@ def _range_text(present: np.ndarray) -> str:
         return "–"
     low, high = present.min(), present.max()
     return f"{low:g}" if low == high else f"{low:g}–{high:g}"
-
-
-def family_headings(
-    sheet: Sheet, families: list[tuple[str, float, float]], *, room: float, side: float
-) -> None:
-    """Write each family's name above its cells; `room` and `side` are the panel's, in points."""
-    panel = sheet.panels[0]
-    unit = room / families[-1][2]
-    for index, (name, start, end) in enumerate(families):
-        last = index == len(families) - 1
-        # The last heading may use the room above the range column.
-        wide = (end - start) * unit + (side if last else _FAMILY_GAP * unit - 2.5)
-        short = elide(name.replace("_", " "), wide, SMALL)
-        panel.text(start, -2.5, short, va="bottom", ha="left", fontsize=SMALL, color=INK)
-        panel.plot([start, end - 0.06], [-1.2, -1.2], color=INK, lw=0.6, clip_on=False)
 
 
 def _key(sheet: Sheet, models: int, noted: bool) -> None:
