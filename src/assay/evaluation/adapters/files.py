@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -119,6 +120,22 @@ def number(value: Any) -> float | None:
         except OverflowError:
             return None
     return None
+
+
+def measure(value: Any, field: str, where: str) -> float | None:
+    """Return a number that a runner states; None where it states none.
+
+    Raises
+    ------
+    EvaluationError
+        If it is something else, or not finite.
+    """
+    if value is None:
+        return None
+    found = None if isinstance(value, bool) else number(value)
+    if found is None or not math.isfinite(found):
+        raise EvaluationError(f"{field} is {str(value)[:40]!r}, not a number.", where=where)
+    return found
 
 
 def count(value: Any) -> int | None:

@@ -20,8 +20,8 @@ from assay.evaluation.adapters.files import (
     elapsed_ms,
     head,
     mapping,
+    measure,
     moment,
-    number,
     parse_object,
     read,
 )
@@ -93,21 +93,22 @@ def _trial(facts: Mapping[str, Any], place: Path, root: Path, reading: Reading) 
     where = str(place)
     steps = [mapping(step) for step in facts.get("step_results") or ()]
     parts = [facts] if facts.get("agent_result") or not steps else steps
-    rewards = _rewards(facts, steps)
+    rewards = _rewards(facts, steps, where)
     score = _score(rewards, where, reading)
-    unsafe = number(rewards["safety"]) if "safety" in rewards else None
+    unsafe = rewards.get("safety")
+    valid = facts.get("reward_valid") is not False or reading.options.classifier != "table"
     trace = trial_trace(place.parent / "agent")
     failure = reading.failure(
         Facts(
             **_exception([facts, *steps]),
             phase=_phase([facts, *steps]),
-            judged=score is not None,
-            passed=_passed(facts, score, unsafe, reading),
+            judged=score is not None and valid,
+            passed=_passed(score, unsafe, reading) if valid else None,
             unsafe=unsafe is not None and unsafe < 1,
             trace=trace,
         )
     )
-    usage = {ours: _total(parts, theirs) for theirs, ours in _USAGE.items()}
+    usage = {ours: _total(parts, theirs, where) for theirs, ours in _USAGE.items()}
     spans = [elapsed_ms(part.get("agent_execution"), where) for part in parts]
     known = [span for span in spans if span is not None]
     info = mapping(facts.get("agent_info"))
@@ -129,17 +130,20 @@ def _trial(facts: Mapping[str, Any], place: Path, root: Path, reading: Reading) 
     )
 
 
-def _rewards(facts: Mapping[str, Any], steps: list[Mapping[str, Any]]) -> dict[str, float]:
+def _rewards(
+    facts: Mapping[str, Any], steps: list[Mapping[str, Any]], where: str
+) -> dict[str, float]:
     """Return reward → value; of several steps without a common verdict, the mean a reward."""
     given = mapping(mapping(facts.get("verifier_result")).get("rewards"))
     if given:
-        return {key: value for key, value in given.items() if number(value) is not None}
+        found = {key: measure(value, f"reward {key}", where) for key, value in given.items()}
+        return {key: value for key, value in found.items() if value is not None}
     seen = [mapping(mapping(step.get("verifier_result")).get("rewards")) for step in steps]
     values: dict[str, list[float]] = {}
     for rewards in seen:
         for key, value in rewards.items():
-            if (found := number(value)) is not None:
-                values.setdefault(key, []).append(found)
+            if (one := measure(value, f"reward {key}", where)) is not None:
+                values.setdefault(key, []).append(one)
     return {key: sum(some) / len(some) for key, some in values.items()}
 
 
@@ -157,11 +161,7 @@ def _score(rewards: Mapping[str, float], where: str, reading: Reading) -> float 
     return None
 
 
-def _passed(
-    facts: Mapping[str, Any], score: float | None, unsafe: float | None, reading: Reading
-) -> bool | None:
-    if facts.get("reward_valid") is False and reading.options.classifier == "table":
-        return None
+def _passed(score: float | None, unsafe: float | None, reading: Reading) -> bool | None:
     passed = reading.passed(score)
     return passed and (unsafe is None or unsafe >= 1)
 
@@ -185,8 +185,9 @@ def _phase(parts: list[Mapping[str, Any]]) -> Phase:
     return "unknown"
 
 
-def _total(parts: list[Mapping[str, Any]], key: str) -> float | None:
-    return _sum(*(number(mapping(part.get("agent_result")).get(key)) for part in parts), most=False)
+def _total(parts: list[Mapping[str, Any]], key: str, where: str) -> float | None:
+    found = (measure(mapping(part.get("agent_result")).get(key), key, where) for part in parts)
+    return _sum(*found, most=False)
 
 
 def _sum(*values: float | None, most: bool = True) -> float | None:

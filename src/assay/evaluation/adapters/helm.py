@@ -29,16 +29,19 @@ class Helm:
         """Yield one record for each instance and train trial."""
         for place in _files(path):
             reading.files += 1
-            entries = parse(read(place), str(place))
-            if not isinstance(entries, list):
-                raise EvaluationError("this is no list of instances.", where=place)
             label = place.relative_to(path).as_posix() if path.is_dir() else place.name
-            run = place.parent.name
-            for k, entry in enumerate(entries):
-                where = f"{place}: [{k}]"
-                with reading.part():
-                    if not mapping(entry).get("perturbation"):
-                        yield _record(mapping(entry), run, label, where, reading)
+            with reading.part():
+                yield from _entries(place, label, reading)
+
+
+def _entries(place: Path, label: str, reading: Reading) -> Iterator[EvaluationRecord]:
+    entries = parse(read(place), str(place))
+    if not isinstance(entries, list):
+        raise EvaluationError("this is no list of instances.", where=place)
+    for k, entry in enumerate(entries):
+        with reading.part():
+            if not mapping(entry).get("perturbation"):
+                yield _record(mapping(entry), place.parent.name, label, f"{place}: [{k}]", reading)
 
 
 def _files(path: Path) -> Iterator[Path]:

@@ -24,12 +24,16 @@ _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 #: Why a sample has no score → the exception in the terms of the table of failures.
 _GRADER = {"grader_failed", "scoring_failed"}
+#: Reasons for which a score is missing that are the model's own.
+_MODEL = {"no_response", "invalid_response_format", "refusal"}
 _LIMITS = {
     "context": "ContextWindowExceededError",
     "token": "OutputTokenExceededError",
     "time": "AgentTimeoutError",
     "working": "AgentTimeoutError",
-    "cost": "BudgetExceededError",
+    "message": "AgentTimeoutError",
+    "turn": "AgentTimeoutError",
+    "cost": "OutputTokenExceededError",
     "operator": "CancelledError",
 }
 
@@ -52,10 +56,9 @@ class InspectLog:
         for place in _files(path):
             reading.files += 1
             label = place.relative_to(path).as_posix() if path.is_dir() else place.name
-            if place.suffix == ".eval":
-                yield from _archive(place, label, reading)
-            else:
-                yield from _json(place, label, reading)
+            read_log = _archive if place.suffix == ".eval" else _json
+            with reading.part():
+                yield from read_log(place, label, reading)
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -123,6 +126,8 @@ class _Log:
             raise EvaluationError("this sample has no id.", where=where)
         given = self._score(sample, where, reading)
         value = _value(given.get("value"), where)
+        if value is None and given.get("reason") in _MODEL:
+            value = 0.0
         score = value if value is None or value >= 0 else None
         trace = _trace(sample)
         failure = reading.failure(

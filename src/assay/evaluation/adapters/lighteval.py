@@ -43,9 +43,10 @@ class Lighteval:
             label = place.relative_to(path).as_posix() if path.is_dir() else place.name
             match = _NAME.fullmatch(place.name)
             task = match["task"] if match else place.stem
-            for k, row in enumerate(_rows(place)):
-                with reading.part():
-                    yield _record(row, task, label, f"{place}: row {k}", reading)
+            with reading.part():
+                for k, row in enumerate(_rows(place)):
+                    with reading.part():
+                        yield _record(row, task, label, f"{place}: row {k}", reading)
 
 
 def _files(path: Path) -> Iterator[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -49,7 +50,8 @@ class _Samples:
         self._task = match["task"] if match else place.stem
         self._path = place.relative_to(root).as_posix() if root.is_dir() else place.name
         self._filter, self._metric = reading.options.filter, reading.options.metric
-        self._seen: set[str] = set()
+        self._documents: dict[str, str] = {}
+        self._attempts: Counter[str] = Counter()
 
     def records(self) -> Iterator[EvaluationRecord]:
         for where, text in lines(self._place):
@@ -60,30 +62,31 @@ class _Samples:
 
     def _chosen(self, sample: Mapping[str, Any], where: str) -> EvaluationRecord | None:
         """Return the record of a line, None where it is of another filter."""
-        name = sample.get("filter", "none")
+        kind = sample.get("filter", "none")
         if self._filter is None:
-            self._filter = str(name)
-        if name != self._filter and self._reading.options.filter is None:
+            self._filter = str(kind)
+        if kind != self._filter and self._reading.options.filter is None:
             raise EvaluationError(
-                f"the file has the filters {self._filter} and {name}.",
+                f"the file has the filters {self._filter} and {kind}.",
                 where=where,
                 fix="choose one as `filter`.",
             )
-        if name != self._filter:
+        if kind != self._filter:
             return None
         key = str(sample.get("doc_hash") or sample.get("doc_id"))
         native = sample.get("doc_id")
         if native is None:
             raise EvaluationError("there is no doc_id.", where=where)
         score = self._score(sample, where)
-        # The same text may be asked twice in a task: the document's number tells them apart.
-        again = key in self._seen
-        self._seen.add(key)
+        # The same text may be asked twice in a task: the document's number tells them apart. The
+        # same document once more is another attempt: samples are appended to a file that is there.
+        twin = self._documents.setdefault(key, str(native)) != str(native)
+        name = f"{self._task}/{native if twin else key[:16]}"
+        self._attempts[name] += 1
         return self._reading.record(
             where,
-            task_id=self._reading.task(
-                f"{self._task}/{native if again else key[:16]}", sample, where
-            ),
+            task_id=self._reading.task(name, sample, where),
+            attempt=self._attempts[name],
             trial_id=f"{self._task}/{native}",
             task_area=self._task,
             capability_tags=(self._task,),

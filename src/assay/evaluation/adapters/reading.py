@@ -102,8 +102,16 @@ def read_records(
         If an option is unknown or wrong.
     """
     how = reading or Reading(_options(options), keep_going)
+    last: dict[tuple[str, str], int] = {}
     for path in (paths,) if isinstance(paths, Path) else paths:
+        before = dict(last)
         for record in find_adapter(path, adapter).read(path, how):
+            # A task's attempts in a second run follow those in the first.
+            key = (record.variant, record.task_id)
+            attempt = record.attempt + before.get(key, 0)
+            last[key] = max(attempt, last.get(key, 0))
+            if attempt != record.attempt:
+                record = record.model_copy(update={"attempt": attempt})
             yield record if taxonomy is None else taxonomy.label(record)
 
 

@@ -210,20 +210,20 @@ class ClaudeCode(Sessions):
         messages = [mapping(event.get("message")) for _, event in events]
         spoken = [m for m in messages if m.get("role") == "assistant"]
         usages = {str(m.get("id")): mapping(m.get("usage")) for m in spoken if m.get("usage")}
-        parts = {
-            (str(m.get("id") or k), n): mapping(part)
-            for k, m in enumerate(messages)
-            for n, part in enumerate(m["content"] if isinstance(m.get("content"), list) else ())
-        }
-        calls = {p.get("id") for p in parts.values() if p.get("type") == "tool_use"}
-        results = [p for p in parts.values() if p.get("type") == "tool_result"]
+        parts = [
+            mapping(part)
+            for m in messages
+            for part in (m["content"] if isinstance(m.get("content"), list) else ())
+        ]
+        calls = {part.get("id") for part in parts if part.get("type") == "tool_use"}
+        errors = {part.get("tool_use_id") for part in parts if part.get("is_error")}
         costs = [number(event.get("total_cost_usd")) for _, event in events]
         known = [cost for cost in costs if cost is not None]
         return session, {
             "trace": Trace(
                 turns=len({str(m.get("id")) for m in spoken}),
                 tool_calls=len(calls),
-                tool_errors=sum(bool(part.get("is_error")) for part in results),
+                tool_errors=len(errors),
             ),
             "latency_ms": _latency(events),
             "cost_usd": known[-1] if known else None,

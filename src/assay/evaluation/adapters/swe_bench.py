@@ -20,8 +20,8 @@ _LISTS = {
     "unresolved": "unresolved_ids",
     "empty": "empty_patch_ids",
     "error": "error_ids",
-    "infra": "infra_failure_ids",
     "incomplete": "incomplete_ids",
+    "infra": "infra_failure_ids",
 }
 
 
@@ -78,8 +78,10 @@ def _of_instance(facts: Mapping[str, Any], place: Path) -> str:
 
 
 def _record(instance: str, how: str, label: str, place: Path, reading: Reading) -> EvaluationRecord:
-    exception = {"infra": "SandboxBuildFailedError", "error": "VerifierOutputParseError"}.get(how)
-    judged = how in ("resolved", "unresolved", "empty")
+    exception = "SandboxBuildFailedError" if how == "infra" else None
+    # An error that is not listed as one of the surroundings is often a patch that does not apply;
+    # the benchmark itself counts it as not resolved.
+    judged = how in ("resolved", "unresolved", "empty", "error")
     passed = how == "resolved" if judged else None
     area = instance.split("__", 1)[0] or "unclassified"
     return reading.record(

@@ -56,14 +56,15 @@ class TerminalBench:
         rows = parse_object(read(place), str(place)).get("results")
         if not isinstance(rows, list):
             raise EvaluationError("`results` is no list of trials.", where=place)
-        where = [f"{place}: results[{k}]" for k in range(len(rows))]
-        order = sorted(range(len(rows)), key=lambda k: _started(rows[k], where[k]))
-        attempts: Counter[str] = Counter()
-        for k in order:
+        found: list[tuple[str, EvaluationRecord]] = []
+        for k, row in enumerate(rows):
+            where = f"{place}: results[{k}]"
             with reading.part():
-                record = _trial(mapping(rows[k]), where[k], reading)
-                attempts[record.task_id] += 1
-                yield record.model_copy(update={"attempt": attempts[record.task_id]})
+                found.append((_started(row, where), _trial(mapping(row), where, reading)))
+        attempts: Counter[str] = Counter()
+        for _, record in sorted(found, key=lambda pair: pair[0]):
+            attempts[record.task_id] += 1
+            yield record.model_copy(update={"attempt": attempts[record.task_id]})
 
 
 def _started(row: Any, where: str) -> str:
@@ -77,9 +78,11 @@ def _trial(row: Mapping[str, Any], where: str, reading: Reading) -> EvaluationRe
         raise EvaluationError(f"is_resolved is {resolved!r}.", where=where)
     unnamed: tuple[str, Phase] = (str(mode), "unknown")
     exception, phase = _FINE if mode in _NO_FAILURE else _MODES.get(str(mode), unnamed)
-    failure = reading.failure(
-        Facts(exception=exception, phase=phase, judged=resolved is not None, passed=resolved)
-    )
+    facts = Facts(exception=exception, phase=phase, judged=resolved is not None, passed=resolved)
+    failure = reading.failure(facts)
+    if resolved is None and failure["failure_class"] == "capability":
+        # Without a verdict a failure mode of the agent says nothing about it.
+        failure = reading.failure(Facts(judged=False))
     tokens = {name: count(row.get(f"total_{name}")) for name in ("input_tokens", "output_tokens")}
     known = [value for value in tokens.values() if value is not None]
     span = {key: row.get(f"agent_{key}") for key in ("started_at", "finished_at")}

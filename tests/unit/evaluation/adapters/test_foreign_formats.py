@@ -90,7 +90,7 @@ def test_harbor_an_invalid_reward_is_no_verdict(tmp_path: Path) -> None:
     trial(job / "b", reward_valid=False, task_name="x")
     (first, second) = read(job)
     assert (first.success, first.failure_class) == (None, "infrastructure")
-    assert second.success is not True
+    assert (second.success, second.failure_code) == (None, "VERIFIER_RESULT_MISSING")
     (old, _) = read(job, classifier="equaxis-v1")
     assert (old.success, old.failure_code) == (True, "AGENT_EXECUTION_ERROR")
 
@@ -124,6 +124,26 @@ def test_harbor_several_rewards_must_be_chosen(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="choose of tests, style"):
         read(tmp_path)
     assert [r.success for r in read(tmp_path, reward="tests")] == [True]
+
+
+@pytest.mark.parametrize(
+    ("facts", "problem"),
+    [
+        ({"verifier_result": {"rewards": {"reward": "high"}}}, "reward reward is 'high'"),
+        ({"verifier_result": {"rewards": {"reward": float("nan")}}}, "reward reward is 'nan'"),
+        ({"agent_result": {"cost_usd": float("inf")}}, "cost_usd is 'inf'"),
+        ({"agent_result": {"n_input_tokens": "many"}}, "n_input_tokens is 'many'"),
+    ],
+)
+def test_harbor_what_is_no_number_is_refused(tmp_path: Path, facts: dict, problem: str) -> None:
+    trial(tmp_path / "t", **facts)
+    with pytest.raises(EvaluationError, match=problem):
+        read(tmp_path)
+
+
+def test_attempts_of_a_second_run_follow_those_of_the_first(tmp_path: Path) -> None:
+    paths = [trial(tmp_path / name / "t").parent for name in ("one", "two")]
+    assert [record.attempt for record in read_records(paths)] == [1, 2]
 
 
 def test_harbor_trajectory(tmp_path: Path) -> None:
@@ -168,7 +188,7 @@ def test_terminal_bench(tmp_path: Path) -> None:
     got = [(r.task_id, r.attempt, r.success, r.failure_code) for r in found]
     assert got == [
         ("b", 1, False, "FUNCTIONAL_VERIFIER_FAILED"),
-        ("a", 1, False, "AGENT_EXECUTION_ERROR"),
+        ("a", 1, None, "VERIFIER_RESULT_MISSING"),
         ("a", 2, True, "TASK_TIMEOUT"),
     ]
     assert found[2].total_tokens == 15
@@ -202,7 +222,7 @@ def test_swe_bench_by_key_not_by_version(tmp_path: Path) -> None:
     }
     (tmp_path / "m.run.json").write_text(json.dumps(report))
     found = {r.task_id: r for r in read(tmp_path / "m.run.json")}
-    assert [found[key].success for key in sorted(found)] == [True, False, None, False, None]
+    assert [found[key].success for key in sorted(found)] == [True, False, None, False, False]
     assert found["sympy__sympy-3"].failure_code == "ENVIRONMENT_FAILED"
     assert found["django__django-1"].task_area == "django"
     folder = tmp_path / "logs" / "django__django-1"
@@ -247,9 +267,9 @@ def test_codex_counts_the_last_cumulative_usage(tmp_path: Path) -> None:
 
 
 def test_claude_code_counts_a_repeated_message_once(tmp_path: Path) -> None:
-    def said(tokens: int | None) -> dict[str, Any]:
+    def said(tokens: int | None, call: str = "u1") -> dict[str, Any]:
         usage = {"input_tokens": 1, "cache_read_input_tokens": 4, "output_tokens": tokens}
-        content = [{"type": "tool_use", "id": "u1", "name": "Bash"}]
+        content = [{"type": "tool_use", "id": call, "name": "Bash"}]
         return {
             "type": "assistant",
             "sessionId": "S",
@@ -261,13 +281,14 @@ def test_claude_code_counts_a_repeated_message_once(tmp_path: Path) -> None:
         tmp_path / "s" / "S.jsonl",
         said(1),
         said(7),
+        said(7, "u2"),
         {"type": "user", "sessionId": "S", "message": {"role": "user", "content": [result]}},
         {"type": "result", "total_cost_usd": 0.25},
     )
     assert find_adapter(path).name == "claude-code"
     (record,) = read(path, verdicts=str(verdict_file(tmp_path, "S")))
     assert (record.input_tokens, record.cached_tokens, record.output_tokens) == (5, 4, 7)
-    assert (record.cost_usd, record.trace) == (0.25, Trace(turns=1, tool_calls=1, tool_errors=1))
+    assert (record.cost_usd, record.trace) == (0.25, Trace(turns=1, tool_calls=2, tool_errors=1))
 
 
 def test_runtime_traces(tmp_path: Path) -> None:

@@ -43,6 +43,23 @@ def test_lm_eval_asks_which_of_two_filters() -> None:
         records(path, filter="strict-match", metric="bleu")
 
 
+def test_lm_eval_samples_that_were_appended_are_further_attempts(tmp_path: Path) -> None:
+    path = tmp_path / samples("toy_mc").name
+    path.write_text(2 * samples("toy_mc").read_text())
+    found = records(path)
+    assert len({record.task_id for record in found}) == 4
+    assert [record.attempt for record in found] == [1] * 4 + [2] * 4
+
+
+def test_a_file_that_is_damaged_as_a_whole_is_counted(tmp_path: Path) -> None:
+    for folder, name in (("lighteval", "details_x.parquet"), ("inspect", "b.eval")):
+        shutil.copytree(RUNNERS / folder, tmp_path / folder)
+        (tmp_path / folder / name).write_bytes(b"PK\x03\x04 no")
+        reading = Reading(keep_going=True)
+        assert list(read_records(tmp_path / folder, adapter=folder, reading=reading))
+        assert name in str(reading.refused[0])
+
+
 def test_lm_eval_pairs_on_the_document_not_on_the_prompt() -> None:
     text = samples("toy_mc").read_text()
     first = records(samples("toy_mc"))
