@@ -19,7 +19,9 @@ Measure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 
 
-class _Facts(BaseModel):
+class Frozen(BaseModel):
+    """Base of what is written and read: camelCase outside, unknown keys refused, no NaN."""
+
     model_config = ConfigDict(
         alias_generator=to_camel,
         populate_by_name=True,
@@ -30,7 +32,7 @@ class _Facts(BaseModel):
     )
 
 
-class Trace(_Facts):
+class Trace(Frozen):
     """What an agent's trace counts; None where the trace does not tell.
 
     Attributes
@@ -54,7 +56,7 @@ class Trace(_Facts):
     repair_exhausted: bool | None = None
 
 
-class EvaluationRecord(_Facts):
+class EvaluationRecord(Frozen):
     """One attempt at one task.
 
     Attributes

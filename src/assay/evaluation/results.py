@@ -8,21 +8,11 @@ and what that policy does not compute is None.
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
+from assay.evaluation.record import Frozen
 
 
-class Result(BaseModel):
-    """Base of every result: frozen, camelCase outside, unknown keys refused."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        populate_by_name=True,
-        serialize_by_alias=True,
-        extra="forbid",
-        frozen=True,
-        allow_inf_nan=False,
-    )
+class Result(Frozen):
+    """Base of every result."""
 
 
 class Bounds(Result):

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from assay.plots.style import GREY, SMALL, WIDTH, blank_figure, place_axes
+from assay.plots.rows import draw_legend, write_note
+from assay.plots.style import WIDTH, blank_figure, place_axes
 
 _HEIGHT, _LEFT, _RIGHT, _BELOW, _LINE = 120.0, 32.0, 10.0, 28.0, 9.5
 
@@ -45,29 +46,7 @@ def curve_figure(
     panel = place_axes(figure, _LEFT, top, WIDTH - _LEFT - _RIGHT, _HEIGHT)
     for side in ("right", "top"):
         panel.spines[side].set_visible(False)
-    full = figure.get_figheight() * 72
-    figure.legend(
-        handles=list(handles),
-        loc="upper left",
-        bbox_to_anchor=(5 / WIDTH, 1 - 2.5 / full),
-        ncols=legend_columns,
-        frameon=False,
-        borderpad=0,
-        borderaxespad=0,
-        handlelength=1.8,
-        handletextpad=0.5,
-        columnspacing=1.0,
-        labelspacing=0.35,
-    )
+    draw_legend(figure, handles, legend_columns)
     if note:
-        figure.text(
-            1 - 5 / WIDTH,
-            3.5 / full,
-            note,
-            ha="right",
-            va="bottom",
-            fontsize=SMALL,
-            style="italic",
-            color=GREY,
-        )
+        write_note(figure, note)
     return figure, panel

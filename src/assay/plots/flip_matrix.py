@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from assay.plots.families import columns_by_family, family_headings
@@ -48,7 +49,13 @@ def flip_matrix(
     highest = max(0.01, float(np.nanmax(values)))
     with paper_style():
         sheet = row_sheet(names, mark_height=MARK, panels=PANEL, heading=11, scale=KEY, note=note)
-        draw_strips(sheet, values, places, highest=highest, texts=[_range(row) for row in values])
+        draw_strips(
+            sheet,
+            values,
+            places,
+            shade=Normalize(0, highest),
+            texts=[_range(row) for row in values],
+        )
         family_headings(sheet, families, room=PANEL[0][1], side=SIDE)
         draw_key(sheet, highest=highest, title="outcomes that flip", noted=note is not None)
     return sheet.figure

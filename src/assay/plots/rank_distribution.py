@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from assay.plots.rows import message_figure, row_sheet
@@ -57,7 +58,7 @@ def rank_distribution(
             sheet,
             values.fillna(0.0).to_numpy(float),
             [float(k) for k in range(len(names))],
-            highest=highest,
+            shade=Normalize(0, highest),
             texts=[f"{seen} ({low}–{high})" for seen, low, high in sets],
         )
         panel = sheet.panels[0]

@@ -6,21 +6,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps
-from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from assay.plots.families import columns_by_family, family_headings
 from assay.plots.rows import Sheet, row_sheet
-from assay.plots.style import GREY, SMALL, WIDTH, paper_style, place_axes
+from assay.plots.strips import KEY, MARK, draw_strips
+from assay.plots.style import SMALL, WIDTH, paper_style, place_axes
 from assay.plots.tables import POOLED, select
 
 _LEFT = 6.0
 _RANGE = 30.0  # room for "12–12" at the right of the strips
-_MARK = 9.0
-_KEY = 26.0
 
 
 def rank_volatility(
@@ -56,47 +52,33 @@ def rank_volatility(
     with paper_style():
         sheet = row_sheet(
             [str(model) for model in order],
-            mark_height=_MARK,
+            mark_height=MARK,
             panels=((_LEFT, WIDTH - 2 * _LEFT - _RANGE),),
             heading=11,
-            scale=_KEY,
+            scale=KEY,
             note=note,
         )
-        _draw_strips(sheet, grid.to_numpy(dtype=float), places)
+        values = grid.to_numpy(dtype=float)
+        draw_strips(
+            sheet,
+            values,
+            places,
+            shade=Normalize(1, max(2, len(order))),
+            colours="cividis",
+            texts=[_range_text(row[~np.isnan(row)]) for row in values],
+        )
+        _mark_first(sheet, values, places)
         family_headings(sheet, families, room=WIDTH - 2 * _LEFT - _RANGE, side=_RANGE)
         _key(sheet, len(order), note is not None)
     return sheet.figure
 
 
-def _draw_strips(sheet: Sheet, grid: np.ndarray, places: list[float]) -> None:
-    panel = sheet.panels[0]
-    panel.set_xlim(0, places[-1] + 1)
-    panel.set_xticks([])
-    panel.spines["bottom"].set_visible(False)
-    shade = Normalize(1, max(2, grid.shape[0]))
-    for row, top in enumerate(sheet.tops):
-        for rank, place in zip(grid[row], places, strict=True):
-            _cell(panel, rank, place, top, shade)
-        present = grid[row][~np.isnan(grid[row])]
-        panel.text(
-            1.02,
-            sheet.centres[row],
-            _range_text(present),
-            transform=panel.get_yaxis_transform(),
-            va="center",
-            ha="left",
-            fontsize=SMALL,
-        )
-
-
-def _cell(panel: Axes, rank: float, place: float, top: float, shade: Normalize) -> None:
-    if np.isnan(rank):
-        panel.plot([place + 0.3, place + 0.7], [top + _MARK / 2] * 2, color=GREY, lw=0.6)
-        return
-    colour = colormaps["cividis"](shade(rank))
-    panel.add_patch(Rectangle((place, top), 0.94, _MARK, facecolor=colour, lw=0))
-    if rank == 1:
-        panel.plot(place + 0.47, top + _MARK / 2, "o", ms=2.2, mfc="white", mec="white")
+def _mark_first(sheet: Sheet, values: np.ndarray, places: list[float]) -> None:
+    for top, row in zip(sheet.tops, values, strict=True):
+        for rank, place in zip(row, places, strict=True):
+            if rank == 1:
+                x, y = place + 0.47, top + MARK / 2
+                sheet.panels[0].plot(x, y, "o", ms=2.2, mfc="white", mec="white")
 
 
 def _range_text(present: np.ndarray) -> str:

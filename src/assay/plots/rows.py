@@ -81,9 +81,9 @@ def row_sheet(
     tops = tuple(index * pitch + _NAME for index in range(len(names)))
     _write_names(axes[0], names, tops)
     if handles:
-        _legend(figure, handles, legend_columns)
+        draw_legend(figure, handles, legend_columns)
     if note:
-        _write_note(figure, note)
+        write_note(figure, note)
     return Sheet(
         figure=figure,
         panels=axes,
@@ -98,7 +98,7 @@ def message_figure(message: str, *, note: str | None = None) -> Figure:
     figure = blank_figure(48)
     figure.text(0.5, 0.6, message, ha="center", va="center", fontsize=TEXT, color=GREY)
     if note:
-        _write_note(figure, note)
+        write_note(figure, note)
     return figure
 
 
@@ -123,7 +123,8 @@ def _write_names(panel: Axes, names: Sequence[str], tops: Sequence[float]) -> No
         panel.text(0, top - 3.0, name, transform=place, va="baseline", ha="left", fontsize=TEXT)
 
 
-def _legend(figure: Figure, handles: Sequence[Artist], columns: int) -> None:
+def draw_legend(figure: Figure, handles: Sequence[Artist], columns: int) -> None:
+    """Set a legend in the upper left corner."""
     full = figure.get_figheight() * 72
     figure.legend(
         handles=list(handles),
@@ -140,7 +141,8 @@ def _legend(figure: Figure, handles: Sequence[Artist], columns: int) -> None:
     )
 
 
-def _write_note(figure: Figure, note: str) -> None:
+def write_note(figure: Figure, note: str) -> None:
+    """Write a line at the very bottom, cut in the middle where it is too wide."""
     full = figure.get_figheight() * 72
     text = fit_names([note], WIDTH - 2 * _MARGIN, SMALL)[0]
     figure.text(

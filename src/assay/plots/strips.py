@@ -20,7 +20,10 @@ MARK, KEY = 9.0, 26.0
 LEFT, SIDE = 6.0, 34.0
 #: The panel of the strips; text stands at their right.
 PANEL = ((LEFT, WIDTH - 2 * LEFT - SIDE),)
-_COLOURS = "Blues"
+#: Shades from nothing to much.
+COLOURS = "Blues"
+
+Colour = tuple[float, float, float, float]
 
 
 def draw_strips(
@@ -28,7 +31,8 @@ def draw_strips(
     values: NDArray[np.float64],
     places: Sequence[float],
     *,
-    highest: float,
+    shade: Normalize,
+    colours: str = COLOURS,
     texts: Sequence[str],
 ) -> None:
     """Shade a cell for each value; a missing one is left open, with a dash.
@@ -38,8 +42,10 @@ def draw_strips(
     values : ndarray of float, shape (row, cell)
     places : sequence of float
         Left edge of each cell, in cells.
-    highest : float
-        Value of the darkest shade; 0 is the lightest.
+    shade : Normalize
+        Value → place on the scale of colours.
+    colours : str
+        Name of the scale, of matplotlib.
     texts : sequence of str
         One at the right of each row.
     """
@@ -47,10 +53,9 @@ def draw_strips(
     panel.set_xlim(0, places[-1] + 1)
     panel.set_xticks([])
     panel.spines["bottom"].set_visible(False)
-    shade = Normalize(0, highest or 1.0)
     for row, top in enumerate(sheet.tops):
         for value, place in zip(values[row], places, strict=True):
-            _cell(panel, float(value), place, top, shade)
+            _cell(panel, float(value), place, top, colormaps[colours](shade(float(value))))
         panel.text(
             1.02,
             sheet.centres[row],
@@ -62,11 +67,10 @@ def draw_strips(
         )
 
 
-def _cell(panel: Axes, value: float, place: float, top: float, shade: Normalize) -> None:
+def _cell(panel: Axes, value: float, place: float, top: float, colour: Colour) -> None:
     if np.isnan(value):
         panel.plot([place + 0.3, place + 0.7], [top + MARK / 2] * 2, color=GREY, lw=0.6)
         return
-    colour = colormaps[_COLOURS](shade(value))
     panel.add_patch(Rectangle((place, top), 0.94, MARK, facecolor=colour, lw=0))
 
 
@@ -75,7 +79,7 @@ def draw_key(sheet: Sheet, *, highest: float, title: str, noted: bool) -> None:
     full = sheet.figure.get_figheight() * 72
     key = place_axes(sheet.figure, WIDTH / 2 - 20, full - 21 - (10 if noted else 0), 90, 5)
     key.imshow(
-        np.linspace(0, 1, 64)[None, :], aspect="auto", cmap=_COLOURS, extent=(0, highest, 0, 1)
+        np.linspace(0, 1, 64)[None, :], aspect="auto", cmap=COLOURS, extent=(0, highest, 0, 1)
     )
     key.set_yticks([])
     ticks = (0.0, highest / 2, highest)
