@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from assay.config import FIGURES
 from support.api_server import Counting, Server, serving
 from support.cluster import Cluster, until
 
@@ -30,7 +31,7 @@ def test_all_jobs_run_and_the_report_comes_out(space: Cluster, tmp_path: Path) -
     assert {job.state for job in jobs} == {"COMPLETED"}
     rules = sorted(job.rule for job in jobs)
     figures = [rule for rule in rules if rule.startswith("plot_")]
-    assert len(figures) == 5
+    assert figures == sorted(f"plot_{name}" for name in FIGURES)
     assert sorted({*rules} - {*figures}) == ["analyze_leaderboard", "build_report", "collect"]
     assert len(rules) == len({*rules}), "a job ran twice"
     assert list((space.root / "results").glob("test-*/report/index.html"))
