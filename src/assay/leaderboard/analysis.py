@@ -16,6 +16,7 @@ from assay.leaderboard.accuracy import accuracy_table
 from assay.leaderboard.audit import ExtractionAudit
 from assay.leaderboard.band import band_table
 from assay.leaderboard.correctness import Correctness
+from assay.leaderboard.discrimination import TwinCorrelations
 from assay.leaderboard.findings import Further, further
 from assay.leaderboard.items import fragility_table, item_table
 from assay.leaderboard.load import load, missing
@@ -144,12 +145,12 @@ def analyze_correctness(
     """
     _validate(alpha, equivalence_margin)
     audit = audit or ExtractionAudit()
-    twin = NullTwin(data, seed=seed)
-    bands = null_bands(data, twin, draws=TWIN_DRAWS)
+    twins = [] if quick else [TwinCorrelations(data, scope) for scope in data.scopes()]
+    bands = null_bands(data, NullTwin(data, seed=seed), draws=TWIN_DRAWS, also=twins)
     rankings = [ranking(data, scope) for scope in data.scopes()]
     more = Further()
     if not quick:
-        more = further(data, audit=audit, twin=twin, alpha=alpha, seed=seed)
+        more = further(data, audit=audit, twins=twins, alpha=alpha, seed=seed)
     frames = _frames(data, audit, bands, rankings, alpha, equivalence_margin) | more.tables
     tables = {name: shaped(name, frames.get(name, pd.DataFrame())) for name in TABLES}
     found = Basis(data, tables, bands[0], rankings[0], alpha, equivalence_margin)

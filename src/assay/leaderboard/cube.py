@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ class Cube:
             items=common,
             configurations=offered,
             reference=int(np.searchsorted(offered, correctness.reference)),
-            right=correctness.right[np.ix_(models, common, offered)],
+            right=cut(correctness.right, models, common, offered),
             clusters=cluster_codes(correctness, common),
             scope_items=int(scope.items.sum()),
         )
@@ -59,6 +60,22 @@ class Cube:
     def units(self) -> int:
         """Items, or clusters of items, that can be drawn independently."""
         return self.items.size if self.clusters is None else int(self.clusters.max()) + 1
+
+
+def cut(cells: NDArray[Any], *kept: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the part of `cells` at the given places of each axis, as ``cells[np.ix_(*kept)]`` does.
+
+    Places that follow each other cost no copy: the result may be a view, to be read only.
+    """
+    for axis, places in enumerate(kept):
+        cells = cells[(*[slice(None)] * axis, _run(places))]
+    return cells
+
+
+def _run(places: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    if places.size and np.array_equal(places, np.arange(places[0], places[0] + places.size)):
+        return slice(int(places[0]), int(places[0]) + places.size)
+    return places
 
 
 def cluster_codes(correctness: Correctness, items: NDArray[np.intp]) -> NDArray[np.intp] | None:

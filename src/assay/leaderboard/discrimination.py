@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.leaderboard.correctness import Bools, Correctness, Scope
-from assay.leaderboard.cube import cluster_codes
+from assay.leaderboard.cube import cluster_codes, cut
 from assay.leaderboard.finding import Finding
 from assay.leaderboard.item_rest import point_biserial, resampled_correlation
 from assay.leaderboard.items import ItemClasses
@@ -33,7 +33,6 @@ METHOD = (
 _REFERENCE = "Lord & Novick (1968), Statistical Theories of Mental Test Scores, chapter 15"
 #: Share of the twin's draws that its band holds.
 _BAND = (0.025, 0.975)
-_UNKNOWN = (float("nan"),) * 3
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ def discrimination(
     *,
     level: float = 0.95,
     draws: int = 2_000,
-    twin: NullTwin | None = None,
+    twin: TwinCorrelations | None = None,
     twin_draws: int = 100,
     seed: int = 0,
 ) -> DiscriminationFinding:
@@ -127,10 +126,10 @@ def discrimination(
         Items that every ranked model answered at the reference are used.
     level, draws, seed
         Of the item bootstrap; clusters are drawn whole.
-    twin : NullTwin, optional
-        Fitted to `correctness`; without it one is fitted here, if `twin_draws` is not zero.
+    twin : TwinCorrelations, optional
+        What draws of a twin gave; without it one is fitted and drawn here.
     twin_draws : int
-        Simulated leaderboards behind the twin's band.
+        Simulated leaderboards behind the twin's band, where they are drawn here.
 
     Returns
     -------
@@ -150,8 +149,10 @@ def discrimination(
             resampled_correlation(at_reference, both[1], clusters=clusters, draws=draws, seed=seed),
             level,
         )
-    wanted = twin_draws if np.isfinite(value) else 0
-    middle, twin_low, twin_high = _simulated(correctness, part, twin, wanted, seed)
+    middle = twin_low = twin_high = float("nan")
+    if np.isfinite(value):
+        simulated = twin or _simulated(correctness, scope, twin_draws, seed)
+        middle, twin_low, twin_high = simulated.summary
     judged = ~np.isnan(both[1])
     return DiscriminationFinding(
         benchmark=scope.benchmark,
@@ -199,12 +200,13 @@ class _Part:
         models, offered = correctness.ranked(scope), correctness.offered(scope)
         at_reference = correctness.present[models, :, correctness.reference].all(axis=0)
         items = np.flatnonzero(at_reference & scope.items)
-        present = correctness.present[np.ix_(models, items, offered)]
+        present = cut(correctness.present, models, items, offered)
         return cls(models, items, offered, present, correctness.reference)
 
     def scores(self, right: Bools) -> Floats:
         """Return discrimination and fragility, shape (2, item), of data or of a twin."""
-        classes = ItemClasses.of(self.present, right[np.ix_(self.models, self.items, self.offered)])
+        drawn = cut(right, self.models, self.items, self.offered)
+        classes = ItemClasses.of(self.present, drawn)
         judged = classes.judged.sum(axis=0)
         fragile = (classes.fragile & classes.judged).sum(axis=0)
         fragility = np.divide(fragile, judged, out=np.full(judged.shape, np.nan), where=judged > 0)
@@ -212,7 +214,36 @@ class _Part:
 
     def at_reference(self, right: Bools) -> Bools:
         """Return the outcomes at the reference, shape (model, item)."""
-        return np.asarray(right[:, :, self.reference][np.ix_(self.models, self.items)])
+        return cut(right[:, :, self.reference], self.models, self.items)
+
+
+class TwinCorrelations:
+    """The correlation of discrimination with fragility over the draws of a twin.
+
+    Parameters
+    ----------
+    correctness : Correctness
+        What the twin was fitted to.
+    scope : Scope
+    """
+
+    def __init__(self, correctness: Correctness, scope: Scope):
+        self._part = _Part.of(correctness, scope)
+        self._drawn: list[float] = []
+
+    def add(self, right: Bools) -> None:
+        """Take a draw, an array like `Correctness.right`."""
+        both = self._part.scores(right)
+        self._drawn.append(correlation(*both[:, ~np.isnan(both).any(axis=0)]))
+
+    @property
+    def summary(self) -> tuple[float, float, float]:
+        """Mean and central 95 % of the correlation; NaN where it is never defined."""
+        known = np.array(self._drawn)[~np.isnan(self._drawn)]
+        if not known.size:
+            return float("nan"), float("nan"), float("nan")
+        low, high = np.quantile(known, _BAND)
+        return float(known.mean()), float(low), float(high)
 
 
 def correlation(x: Floats, y: Floats) -> float:
@@ -232,18 +263,10 @@ def _interval(drawn: Floats, level: float) -> tuple[float, float]:
 
 
 def _simulated(
-    correctness: Correctness, part: _Part, twin: NullTwin | None, draws: int, seed: int
-) -> tuple[float, float, float]:
-    """Return mean and central 95 % of the correlation over the twin's draws."""
-    if not draws:
-        return _UNKNOWN
-    fitted = twin if twin is not None else NullTwin(correctness, seed=seed)
-    values = []
-    for right in fitted.draws(draws):
-        both = part.scores(right)
-        values.append(correlation(*both[:, ~np.isnan(both).any(axis=0)]))
-    known = np.array(values)[~np.isnan(values)]
-    if not known.size:
-        return _UNKNOWN
-    low, high = np.quantile(known, _BAND)
-    return float(known.mean()), float(low), float(high)
+    correctness: Correctness, scope: Scope, draws: int, seed: int
+) -> TwinCorrelations:
+    found = TwinCorrelations(correctness, scope)
+    if draws:
+        for right in NullTwin(correctness, seed=seed).draws(draws):
+            found.add(right)
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -13,14 +13,17 @@ from assay.leaderboard.choices_only import choices_only, choices_only_table
 from assay.leaderboard.compression import compression, compression_table
 from assay.leaderboard.correctness import POOLED, Correctness, Scope
 from assay.leaderboard.disagreement import disagreement, flip_table, flips
-from assay.leaderboard.discrimination import discrimination, discrimination_table
+from assay.leaderboard.discrimination import (
+    TwinCorrelations,
+    discrimination,
+    discrimination_table,
+)
 from assay.leaderboard.effects import configuration_effects, effect_table
 from assay.leaderboard.extractor_ranks import extractor_ranks
 from assay.leaderboard.families import family_accuracy, family_table
 from assay.leaderboard.family_pairs import family_pair_table, family_pairs
 from assay.leaderboard.finding import Finding
 from assay.leaderboard.label_prior import label_prior, label_prior_table
-from assay.leaderboard.null_twin import NullTwin
 from assay.leaderboard.order_effects import order_effects, order_table
 from assay.leaderboard.partial import partial_grid, partial_grid_table
 from assay.leaderboard.permutation_null import Axis, permutation_null, permutation_table
@@ -63,7 +66,7 @@ class _Run:
     data: Correctness
     scope: Scope
     audit: ExtractionAudit
-    twin: NullTwin
+    twin: TwinCorrelations
     alpha: float
     seed: int
 
@@ -77,7 +80,12 @@ _Found = tuple[Finding, str, pd.DataFrame | None]
 
 
 def further(
-    data: Correctness, *, audit: ExtractionAudit, twin: NullTwin, alpha: float, seed: int
+    data: Correctness,
+    *,
+    audit: ExtractionAudit,
+    twins: Sequence[TwinCorrelations],
+    alpha: float,
+    seed: int,
 ) -> Further:
     """Run every analysis on every scope.
 
@@ -85,12 +93,12 @@ def further(
     ----------
     audit : ExtractionAudit
         Filled while the shards were read; empty where there are no texts.
-    twin : NullTwin
-        Fitted to `data`.
+    twins : sequence of TwinCorrelations
+        Of each scope.
     """
     findings: dict[str, list[Finding]] = {}
     rows: dict[str, list[pd.DataFrame]] = {}
-    for scope in data.scopes():
+    for scope, twin in zip(data.scopes(), twins, strict=True):
         run = _Run(data, scope, audit, twin, alpha, seed)
         for finding, name, table in _all(run):
             findings.setdefault(scope.benchmark, []).append(finding)

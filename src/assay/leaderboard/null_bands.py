@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from typing import Protocol
 
 import numpy as np
 
 from assay.leaderboard.correctness import Bools, Correctness, Scope
+from assay.leaderboard.cube import cut
 from assay.leaderboard.headlines import Decomposition, Headlines, headlines
 from assay.leaderboard.null_twin import NullTwin
 
@@ -57,6 +60,7 @@ class _Collector:
     def __init__(self, correctness: Correctness, scope: Scope):
         self.scope = scope
         self.models = correctness.ranked(scope)
+        self.items = np.flatnonzero(scope.items)
         self.offered = correctness.offered(scope)
         self.present = self._cut(correctness.present)
         self.reference = int(np.flatnonzero(self.offered == correctness.reference)[0])
@@ -68,7 +72,7 @@ class _Collector:
         self.gap, self.fragile = np.zeros(pairs), np.zeros(pairs)
 
     def _cut(self, cells: Bools) -> Bools:
-        return np.asarray(cells[self.models][:, self.scope.items][:, :, self.offered])
+        return cut(cells, self.models, self.items, self.offered)
 
     def _headlines(self, right: Bools) -> tuple[Headlines, Decomposition]:
         return headlines(
@@ -112,14 +116,25 @@ class _Collector:
         )
 
 
-def null_bands(correctness: Correctness, twin: NullTwin, *, draws: int) -> list[ScopeBands]:
+class Collects(Protocol):
+    """Takes one draw of a twin after the other."""
+
+    def add(self, right: Bools) -> None:
+        """Take a draw, an array like `Correctness.right`."""
+        ...
+
+
+def null_bands(
+    correctness: Correctness, twin: NullTwin, *, draws: int, also: Sequence[Collects] = ()
+) -> list[ScopeBands]:
     """Return the headlines of every scope beside those of `draws` draws of its `twin`.
 
-    Without draws the bands are NaN.
+    Without draws the bands are NaN. Drawing is the expensive part: what else is to be known of
+    the same draws collects it on the way.
     """
     collectors = [_Collector(correctness, scope) for scope in correctness.scopes()]
     for right in twin.draws(draws):
-        for collector in collectors:
+        for collector in (*collectors, *also):
             collector.add(right)
     return [collector.result() for collector in collectors]
 

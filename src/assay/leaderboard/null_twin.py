@@ -20,24 +20,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
+from assay.leaderboard.additive import fit_additive, fit_level
 from assay.leaderboard.correctness import Bools, Correctness, family
-
-Floats32 = NDArray[np.float32]
 
 METHOD = (
     "an additive logistic model (model + item + configuration, no interaction) per benchmark, "
     "drawn with correlations within model and item, and within family, that match the observed "
     "disagreement"
 )
-#: Prior s.d. of item effects in logits; keeps items that all models answer alike finite.
-_ITEM_SD = 3.0
-_SWEEPS = 200
-_TOLERANCE = 1e-3
-_LARGEST_STEP = 2.0
 #: A probability of 0 or 1 has no place on the copula's scale.
 _EDGE = 1e-6
 #: Of the interval [0, 1] that a correlation is sought in.
 _HALVINGS = 10
+#: Cells of a benchmark from which on the item and configuration effects and the correlations are
+#: fitted to every n-th model by accuracy, as many as stay below it.
+_MOST_CELLS = 2**24
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +55,14 @@ class Correlation:
 
 @dataclass(frozen=True)
 class _Part:
-    """One benchmark: thresholds on the normal scale, and how the noise is correlated."""
+    """One benchmark: its thresholds on the normal scale, and how the noise is correlated.
 
-    items: Bools
-    threshold: Floats32
+    `threshold` has shape (model, item, configuration), in half precision: it moves no probability
+    by more than .0005.
+    """
+
+    items: slice
+    threshold: NDArray[np.float16]
     correlation: Correlation
 
 
@@ -97,15 +98,30 @@ class NullTwin:
         for _ in range(count):
             right = np.empty(self._shape, bool)
             for part in self._parts:
-                right[:, part.items] = _draw(part.threshold, part.correlation, self._families, rng)
-            yield right & self._present
+                _draw(part.threshold, part.correlation, self._families, rng, right[:, part.items])
+            right &= self._present
+            yield right
 
     def _fit(self, correctness: Correctness, number: int) -> _Part:
-        items = correctness.benchmark_of == correctness.benchmarks[number]
+        """Fit a benchmark; its items follow each other."""
+        inside = np.flatnonzero(correctness.benchmark_of == correctness.benchmarks[number])
+        items = slice(int(inside[0]), int(inside[-1]) + 1)
         right, present = correctness.right[:, items], correctness.present[:, items]
-        chance = np.clip(fit_additive(right, present), _EDGE, 1 - _EDGE)
-        threshold = ndtri(chance).astype(np.float32)
+        some = _spread(right)
+        _, item, configuration = fit_additive(right[some], present[some])
+        shared = item[:, None] + configuration
+        threshold = np.empty(right.shape, np.float16)
+        for m in range(len(right)):
+            chance = expit(fit_level(right[m], present[m], shared) + shared)
+            threshold[m] = ndtri(np.clip(chance, _EDGE, 1 - _EDGE))
+        correlation = self._correlation(right[some], present[some], threshold[some], number)
+        return _Part(items, threshold, correlation)
+
+    def _correlation(
+        self, right: Bools, present: Bools, threshold: NDArray[np.float16], number: int
+    ) -> Correlation:
         target = disagreement(present, right, self._families)
+        drawn = np.empty(right.shape, bool)
 
         def match(which: int) -> float:
             """Return the common correlation at which the twin disagrees as the data do."""
@@ -114,7 +130,7 @@ class NullTwin:
                 middle = (low + high) / 2
                 # The same random numbers each time make the disagreement a smooth function.
                 rng = np.random.default_rng([self._seed, 0, number])
-                drawn = _draw(threshold, Correlation(middle, middle), self._families, rng)
+                _draw(threshold, Correlation(middle, middle), self._families, rng, drawn)
                 if disagreement(present, drawn & present, self._families)[which] > target[which]:
                     low = middle
                 else:
@@ -122,47 +138,7 @@ class NullTwin:
             return low
 
         between = match(0)
-        return _Part(items, threshold, Correlation(between, max(between, match(1))))
-
-
-def fit_additive(right: Bools, present: Bools) -> Floats32:
-    """Return the probability of each cell under model + item + configuration effects.
-
-    Parameters
-    ----------
-    right, present : ndarray of bool, shape (model, item, configuration)
-
-    Returns
-    -------
-    ndarray of float32, same shape
-        Penalised maximum likelihood (item effects normal with s.d. 3 logits), by Newton steps
-        on one family of effects at a time.
-    """
-    outcome, weight = right.astype(np.float32), present.astype(np.float32)
-    effects = [np.zeros(size, np.float32) for size in right.shape]
-    penalty = (1e-3, 1 / _ITEM_SD**2, 1e-3)
-    for _ in range(_SWEEPS):
-        largest = 0.0
-        for axis in range(3):
-            others = tuple(k for k in range(3) if k != axis)
-            chance = expit(_sum(effects))
-            slope = ((outcome - chance) * weight).sum(axis=others) - penalty[axis] * effects[axis]
-            curve = (chance * (1 - chance) * weight).sum(axis=others) + penalty[axis]
-            step = np.clip(slope / curve, -_LARGEST_STEP, _LARGEST_STEP)
-            effects[axis] = effects[axis] + step
-            largest = max(largest, float(np.abs(step).max()))
-        # Only the sum of the three levels matters; along it, coordinate steps would crawl.
-        for axis in (1, 2):
-            level = effects[axis].mean()
-            effects[axis], effects[0] = effects[axis] - level, effects[0] + level
-        if largest < _TOLERANCE:
-            break
-    return np.asarray(expit(_sum(effects)), np.float32)
-
-
-def _sum(effects: list[Floats32]) -> Floats32:
-    model, item, configuration = effects
-    return np.asarray(model[:, None, None] + item[None, :, None] + configuration, np.float32)
+        return Correlation(between, max(between, match(1)))
 
 
 def disagreement(present: Bools, right: Bools, families: NDArray[np.intp]) -> tuple[float, float]:
@@ -193,20 +169,37 @@ def disagreement(present: Bools, right: Bools, families: NDArray[np.intp]) -> tu
 
 
 def _draw(
-    threshold: Floats32,
+    threshold: NDArray[np.float16],
     correlation: Correlation,
     families: NDArray[np.intp],
     rng: np.random.Generator,
-) -> Bools:
-    models, items, _ = threshold.shape
-    cell = rng.standard_normal((models, items, 1), np.float32)
-    kin = rng.standard_normal((models, items, int(families.max()) + 1), np.float32)
-    own = rng.standard_normal(threshold.shape, np.float32)
+    into: Bools,
+) -> None:
+    """Draw outcomes like `threshold`, shape (model, item, configuration), model by model."""
+    items, ways = threshold.shape[1:]
     shares = (
         correlation.between,
         correlation.within - correlation.between,
         1 - correlation.within,
     )
     scales = np.sqrt(np.array(shares, np.float32))
-    noise = scales[0] * cell + scales[1] * kin[:, :, families] + scales[2] * own
-    return np.asarray(threshold + noise > 0)
+    members = [np.flatnonzero(families == f) for f in range(int(families.max()) + 1)]
+    for m, own in enumerate(threshold):
+        cell = scales[0] * rng.standard_normal((items, 1), np.float32)
+        kin = scales[1] * rng.standard_normal((items, len(members)), np.float32) + cell
+        noise = rng.standard_normal((items, ways), np.float32)
+        noise *= scales[2]
+        noise += own
+        for f, member in enumerate(members):
+            noise[:, member] += kin[:, f : f + 1]
+        np.greater(noise, 0, out=into[m])
+
+
+def _spread(right: Bools) -> NDArray[np.intp]:
+    """Return the models to fit shared effects to: all, or every n-th by accuracy."""
+    models = len(right)
+    most = max(_MOST_CELLS // right[0].size, 2)
+    if models <= most:
+        return np.arange(models)
+    order = np.argsort(-right.sum(axis=(1, 2)), kind="stable")
+    return np.sort(order[np.linspace(0, models - 1, most).round().astype(np.intp)])

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 
 from assay.leaderboard.correctness import MISSING, Correctness
-from assay.leaderboard.null_twin import NullTwin, disagreement, fit_additive
+from assay.leaderboard.null_twin import NullTwin, disagreement
 from support.twin import CONFIGURATIONS, simulate
 
 from .builders import build, twin_bands
@@ -20,35 +19,6 @@ def leaderboard(right: np.ndarray) -> Correctness:
 
 def families() -> np.ndarray:
     return np.array([configuration.family for configuration in CONFIGURATIONS])
-
-
-def test_the_fit_is_a_logistic_regression_on_main_effects() -> None:
-    rng = np.random.default_rng(0)
-    # Many observations of few levels, so that the penalty hardly matters.
-    logit = np.array([0.5, -0.5])[:, None, None] + np.array([-1, 0, 1])[None, :, None]
-    logit = np.repeat(logit, 300, axis=2) + np.tile([0.4, -0.4], 150)
-    right = rng.random(logit.shape) < 1 / (1 + np.exp(-logit))
-    # Configurations of one kind are one level in the oracle and nearly so in the fit.
-    m, i, c = (axis.ravel() for axis in np.indices(right.shape))
-    design = np.column_stack([m == 1, i == 1, i == 2]).astype(float)
-    oracle = sm.Logit(right.ravel(), sm.add_constant(design)).fit(disp=0)
-    fitted = fit_additive(right, np.ones_like(right)).mean(axis=2)
-    wanted = oracle.predict(sm.add_constant(design)).reshape(right.shape).mean(axis=2)
-    assert fitted == pytest.approx(wanted, abs=0.005)
-
-
-def test_the_fit_reproduces_the_margins_and_has_no_interaction() -> None:
-    rng = np.random.default_rng(1)
-    right = simulate([0, 0.5, 1], items=60, rng=rng, interaction=0.5)
-    present = rng.random(right.shape) < 0.9
-    chance = fit_additive(right & present, present)
-    for axes in ((1, 2), (0, 1)):
-        observed = (right & present).sum(axis=axes)
-        assert (chance * present).sum(axis=axes) == pytest.approx(observed, rel=0.01)
-    logit = np.log(chance / (1 - chance)).astype(float)
-    double = logit - logit.mean(axis=0) - logit.mean(axis=2, keepdims=True)
-    double += logit.mean(axis=(0, 2), keepdims=True)[0]
-    assert np.abs(double).max() < 1e-3
 
 
 def test_disagreement_by_hand() -> None:
@@ -97,7 +67,7 @@ def test_bands_hold_headlines_without_interaction_and_betray_it() -> None:
             band = twin_bands(leaderboard(right), draws=40, seed=run)[0].headlines["largest_move"]
             alarms[interaction] += band.value > band.high
     assert alarms[0.0] <= 2
-    assert alarms[0.5] >= 9
+    assert alarms[0.5] >= 7
 
 
 def test_the_twin_explains_why_fragile_items_carry_the_gaps() -> None:
