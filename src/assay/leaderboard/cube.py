@@ -63,7 +63,7 @@ class Cube:
 
 
 def cut(cells: NDArray[Any], *kept: NDArray[np.intp]) -> NDArray[Any]:
-    """Return the part of `cells` at the given places of each axis, as ``cells[np.ix_(*kept)]`` does.
+    """Return the part of `cells` at the given places of each axis, ``cells[np.ix_(*kept)]``.
 
     Places that follow each other cost no copy: the result may be a view, to be read only.
     """

@@ -262,9 +262,7 @@ def _interval(drawn: Floats, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _simulated(
-    correctness: Correctness, scope: Scope, draws: int, seed: int
-) -> TwinCorrelations:
+def _simulated(correctness: Correctness, scope: Scope, draws: int, seed: int) -> TwinCorrelations:
     found = TwinCorrelations(correctness, scope)
     if draws:
         for right in NullTwin(correctness, seed=seed).draws(draws):

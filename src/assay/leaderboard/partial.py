@@ -270,21 +270,25 @@ def mask(
     sizes = np.full(items, cells // items)
     sizes[rng.permutation(items)[: cells % items]] += 1
     asked = np.zeros((items, ways), bool)
-    queue: list[int] = []
-    for item, size in zip(order, sizes, strict=True):
-        taken = _deal(queue, int(size), ways, rng)
-        asked[item, taken] = True
+    asked[np.repeat(order, sizes), _dealt(sizes, ways, rng)] = True
     return asked
 
 
-def _deal(queue: list[int], size: int, ways: int, rng: np.random.Generator) -> list[int]:
-    """Take `size` different configurations from the queue, which is refilled as needed."""
-    taken: list[int] = []
-    while len(taken) < size:
-        fresh = next((k for k in queue if k not in taken), None)
-        if fresh is None:
-            queue.extend(int(k) for k in rng.permutation(ways))
-            continue
-        queue.remove(fresh)
-        taken.append(fresh)
-    return taken
+def _dealt(sizes: NDArray[np.int64], ways: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Deal different configurations to each item in turn; shape (cell,).
+
+    An item between two runs takes from the second first what it has not got from the first.
+    """
+    ends = np.cumsum(sizes)
+    dealt = np.empty(-(-int(ends[-1]) // ways) * ways, np.intp)
+    for start in range(0, dealt.size, ways):
+        run = rng.permutation(ways)
+        item = int(np.searchsorted(ends, start, side="right"))
+        begun = start - (int(ends[item]) - int(sizes[item]))
+        if 0 < begun:
+            free = np.ones(ways, bool)
+            free[dealt[start - begun : start]] = False
+            first = free[run] & (np.cumsum(free[run]) <= int(sizes[item]) - begun)
+            run = np.concatenate([run[first], run[~first]])
+        dealt[start : start + ways] = run
+    return dealt[: int(ends[-1])]

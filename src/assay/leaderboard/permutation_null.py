@@ -31,6 +31,8 @@ Floats = NDArray[np.float64]
 _BAND = (0.025, 0.975)
 #: Numbers in the one-hot matrices of a block of draws, about.
 _BLOCK = 2**23
+#: Signs of differences between models in the tables of a block of draws, about.
+_SIGNS = 2**21
 #: Up to here all permutations are listed and drawn by number, which is faster than sorting.
 _LISTED = 6
 _NAMES = ("champions", "largest_move", "smallest_tau", "accuracy_range")
@@ -164,12 +166,15 @@ def permutation_null(
     models = correctness.ranked(scope)
     known = cells.items > 0 and len(cells.levels) > 1 and models.size > 0
     if known:
-        accuracy = _accuracy(cells, cells.labels[None])[0]
+        observed = _accuracy(cells, cells.labels[None])
+        accuracy = observed[0]
         rng = np.random.default_rng([seed, stream("permutation_null", scope.benchmark, axis)])
-        drawn = np.array([_headlines(one) for one in _permuted(cells, draws, rng)])
+        drawn = np.concatenate([_headlines(some) for some in _permuted(cells, draws, rng)])
         bands = {
             name: _band(name, value, column)
-            for name, value, column in zip(_NAMES, _headlines(accuracy), drawn.T, strict=True)
+            for name, value, column in zip(
+                _NAMES, _headlines(observed)[0].tolist(), drawn.T, strict=True
+            )
         }
     else:
         accuracy = np.full((models.size, len(cells.levels)), np.nan)
@@ -187,43 +192,63 @@ def permutation_null(
 
 
 def _permuted(cells: AxisCells, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield the accuracy of each model at each level, shape (model, level), permuted."""
+    """Yield accuracies with the labels permuted, in blocks of shape (draw, model, level)."""
     block = max(1, _BLOCK // (cells.labels.size * len(cells.levels)))
     for start in range(0, draws, block):
-        size = min(block, draws - start)
-        yield from _accuracy(cells, np.stack([_shuffled(cells, rng) for _ in range(size)]))
+        yield _accuracy(cells, _shuffled(cells, min(block, draws - start), rng))
 
 
-def _shuffled(cells: AxisCells, rng: np.random.Generator) -> NDArray[np.int8]:
-    """Exchange the labels within each item, in the same way for all items of a cluster."""
+def _shuffled(cells: AxisCells, draws: int, rng: np.random.Generator) -> NDArray[np.int8]:
+    """Exchange the labels within each item, in the same way for all items of a cluster.
+
+    Shape (draw, item, place). The size of a block changes no number.
+    """
     groups, places = int(cells.clusters.max()) + 1, cells.labels.shape[1]
     if places <= _LISTED:
-        table = np.array(list(itertools.permutations(range(places))), np.intp)
-        chosen = table[rng.integers(len(table), size=groups)]
+        table = np.array(list(itertools.permutations(range(places))), np.int8)
+        chosen = table[rng.integers(len(table), size=(draws, groups))]
     else:
-        chosen = rng.random((groups, places)).argsort(axis=1)
-    return np.take_along_axis(cells.labels, chosen[cells.clusters], axis=1)
+        chosen = rng.random((draws, groups, places)).argsort(axis=2).astype(np.int8)
+    if groups < cells.items:
+        chosen = chosen[:, cells.clusters]
+    if (cells.labels == np.arange(places)).all():
+        return chosen
+    starts = np.arange(0, cells.labels.size, places)[:, None]
+    return cells.labels.ravel()[starts + chosen]
 
 
 def _accuracy(cells: AxisCells, labels: NDArray[np.int8]) -> Floats:
     """Return the accuracy, shape (draw, model, level), for labels of shape (draw, item, place)."""
     draws, levels = len(labels), len(cells.levels)
-    member = labels.reshape(draws, -1).T[:, :, None] == np.arange(levels)
+    member = np.empty((draws, levels, cells.labels.size), cells.hits.dtype)
+    np.equal(labels.reshape(draws, 1, -1), np.arange(levels, dtype=np.int8)[:, None], out=member)
     # Whole numbers: exact, in whatever order they are added.
-    sums = cells.hits.reshape(len(cells.hits), -1) @ member.reshape(-1, draws * levels).astype(
-        cells.hits.dtype
+    sums = member.reshape(draws * levels, -1) @ cells.hits.reshape(len(cells.hits), -1).T
+    return np.moveaxis(sums.reshape(draws, levels, -1) / cells.totals[:, None], 1, 2)
+
+
+def _headlines(accuracy: Floats) -> Floats:
+    """Return the four headlines of each draw, shape (draw, headline)."""
+    ranks = rankdata(-accuracy, method="min", axis=1)
+    levels = accuracy.shape[2]
+    models = accuracy.shape[1]
+    step = max(1, _SIGNS // (levels * max(models * (models - 1) // 2, 1)))
+    tau = [
+        kendall_matrix(np.swapaxes(accuracy[k : k + step], 1, 2))
+        for k in range(0, len(accuracy), step)
+    ]
+    pairs = np.concatenate(tau)[:, *np.triu_indices(levels, 1)]
+    known = ~np.isnan(pairs)
+    smallest = np.where(known, pairs, np.inf).min(axis=1)
+    return np.stack(
+        [
+            (ranks == 1).any(axis=2).sum(axis=1),
+            np.ptp(ranks, axis=2).max(axis=1),
+            np.where(known.any(axis=1), smallest, np.nan),
+            np.ptp(accuracy, axis=2).max(axis=1),
+        ],
+        axis=1,
     )
-    return np.asarray(np.moveaxis(sums.reshape(-1, draws, levels), 1, 0) / cells.totals, float)
-
-
-def _headlines(accuracy: Floats) -> tuple[float, float, float, float]:
-    ranks = rankdata(-accuracy, method="min", axis=0)
-    champions = float((ranks == 1).any(axis=1).sum())
-    move = float(np.ptp(ranks, axis=1).max())
-    tau = kendall_matrix(accuracy.T)[np.triu_indices(accuracy.shape[1], 1)]
-    known = tau[~np.isnan(tau)]
-    smallest = float(known.min()) if known.size else math.nan
-    return champions, move, smallest, float(np.ptp(accuracy, axis=1).max())
 
 
 def _band(name: str, value: float, drawn: Floats) -> PermutedHeadline:

@@ -64,16 +64,18 @@ def kendall_matrix(scores: ArrayLike) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    scores : array_like of float, shape (judge, object)
+    scores : array_like of float, shape (..., judge, object)
+        Tables, one or a stack of them.
 
     Returns
     -------
-    ndarray of float, shape (judge, judge)
+    ndarray of float, shape (..., judge, judge)
         NaN where a scoring gives every object the same, or there are fewer than two objects.
 
     Notes
     -----
-    tau-b is the cosine between the two vectors of signs of all differences: one matrix product.
+    tau-b is the cosine between the two vectors of signs of all differences: one matrix product,
+    of whole numbers.
 
     Examples
     --------
@@ -81,13 +83,14 @@ def kendall_matrix(scores: ArrayLike) -> NDArray[np.float64]:
     [[1.0, 0.333], [0.333, 1.0]]
     """
     matrix = np.asarray(scores, float)
-    if matrix.ndim != 2 or np.isnan(matrix).any():
+    if matrix.ndim < 2 or np.isnan(matrix).any():
         raise AnalysisError("tau needs a complete table of scores, one row a judge.")
-    upper, lower = np.triu_indices(matrix.shape[1], 1)
-    signs = np.sign(matrix[:, upper] - matrix[:, lower])
-    length = np.sqrt((signs**2).sum(axis=1))
-    unit = signs / np.where(length > 0, length, np.nan)[:, None]
-    return np.clip(unit @ unit.T, -1, 1) if signs.size else np.full((len(matrix),) * 2, np.nan)
+    upper, lower = np.triu_indices(matrix.shape[-1], 1)
+    signs = np.sign(matrix[..., upper] - matrix[..., lower])
+    common = signs @ np.swapaxes(signs, -1, -2)
+    told = np.diagonal(common, axis1=-2, axis2=-1)
+    told = np.where(told > 0, told, np.nan)
+    return np.clip(common / np.sqrt(told[..., :, None] * told[..., None, :]), -1, 1)
 
 
 def kendall_w(scores: ArrayLike) -> Test:
