@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 RULES = ("discriminating", "stratified", "random")
 #: Pairs are gathered by their gap, in steps of a quarter of a point.
 STEPS = 400
+#: Pairs that are judged at a time.
+_PAIRS = 2**20
 #: "Ranked right" means at least this often.
 RELIABLE = 0.8
 
@@ -85,12 +87,13 @@ class RankingRecord:
         return cls(np.zeros(STEPS), np.zeros(STEPS))
 
     def add(self, lead: Floats, gap: Floats) -> None:
-        """Count pairs with `lead` on the chosen items and `gap` on the others."""
-        real = gap != 0
-        agreed = (1 + np.sign(lead[real]) * np.sign(gap[real])) / 2
-        step = np.minimum((np.abs(gap[real]) * STEPS).astype(np.intp), STEPS - 1)
-        self.right += np.bincount(step, agreed, minlength=STEPS)
-        self.total += np.bincount(step, minlength=STEPS)
+        """Count pairs with `lead` on the chosen items and `gap` on the others, of any shape."""
+        # A pair without a gap cannot be ranked right; it goes to a step that is not kept.
+        agreed = (1 + np.sign(lead) * np.sign(gap)) / 2
+        step = np.minimum((np.abs(gap) * STEPS).astype(np.intp), STEPS - 1)
+        step[gap == 0] = STEPS
+        self.right += np.bincount(step.ravel(), agreed.ravel(), minlength=STEPS + 1)[:STEPS]
+        self.total += np.bincount(step.ravel(), minlength=STEPS + 1)[:STEPS]
 
     @property
     def share_right(self) -> float:
@@ -139,14 +142,16 @@ def judge_subsets(
     k = int(chosen[0].sum())
     others = chosen.shape[1] - k
     weights = chosen.astype(np.float32)
+    block = max(1, _PAIRS // max(first.size, 1))
     for cells in right:
         outcomes = cells.astype(np.float32)
         # Sums of zeros and ones are exact in float32.
         inside = weights @ outcomes.T
         outside = outcomes.sum(axis=1) - inside
-        for on_chosen, on_others in zip(inside, outside, strict=True):
-            gap = (on_others[first] - on_others[second]).astype(float) / others
-            record.add((on_chosen[first] - on_chosen[second]).astype(float), gap)
+        for start in range(0, len(inside), block):
+            some = slice(start, start + block)
+            gap = (outside[some, first] - outside[some, second]).astype(float) / others
+            record.add(inside[some, first] - inside[some, second], gap)
 
 
 def tied_places(power: Floats, k: int) -> tuple[int, int]:

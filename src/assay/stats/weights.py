@@ -84,10 +84,6 @@ class Units:
     def __len__(self) -> int:
         return self.starts.size
 
-    def draw(self, rng: np.random.Generator) -> _Indices:
-        """Return the units of one bootstrap sample, shape (unit,)."""
-        return self.first + rng.integers(self.count, size=len(self))
-
     def weights(
         self, draws: int, rng: np.random.Generator, *, block: int
     ) -> Iterator[NDArray[np.float32]]:
@@ -96,14 +92,16 @@ class Units:
         Yields
         ------
         ndarray of float32, shape (draw, unit)
-            Multinomial counts. The random stream is read one sample at a time, so that the size
-            of the blocks changes no number.
+            Multinomial counts. The random stream is read one sample after the other, so that the
+            size of the blocks changes no number.
         """
+        units = len(self)
         for done in range(0, draws, block):
-            counts = np.empty((min(block, draws - done), len(self)), np.float32)
-            for row in counts:
-                row[:] = np.bincount(self.draw(rng), minlength=len(self))
-            yield counts
+            rows = min(block, draws - done)
+            drawn = rng.integers(self.count, size=(rows, units))
+            drawn += self.first + units * np.arange(rows)[:, None]
+            counts = np.bincount(drawn.ravel(), minlength=rows * units)
+            yield counts.reshape(rows, units).astype(np.float32)
 
     def items(self, units: _Indices) -> _Indices:
         """Return the items of the given units, one unit after the other."""
