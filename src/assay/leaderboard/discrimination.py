@@ -137,7 +137,7 @@ def discrimination(
         NaN with fewer than three items that have both numbers, or where either does not vary.
     """
     part = _Part.of(correctness, scope)
-    both = part.scores(correctness.right)
+    both = part.scores(correctness.right, part.classes(correctness.right))
     defined = ~np.isnan(both).any(axis=0)
     power, fragility = both[:, defined]
     value = correlation(power, fragility)
@@ -174,7 +174,7 @@ def discrimination(
 def discrimination_table(correctness: Correctness, scope: Scope) -> pd.DataFrame:
     """Return one row for each item: benchmark, item_id, discrimination (or NaN) and fragility."""
     part = _Part.of(correctness, scope)
-    power, fragility = part.scores(correctness.right)
+    power, fragility = part.scores(correctness.right, part.classes(correctness.right))
     return pd.DataFrame(
         {
             "benchmark": correctness.benchmark_of[part.items],
@@ -203,10 +203,16 @@ class _Part:
         present = cut(correctness.present, models, items, offered)
         return cls(models, items, offered, present, correctness.reference)
 
-    def scores(self, right: Bools) -> Floats:
+    def cut(self, right: Bools) -> Bools:
+        """Return the outcomes of these cells."""
+        return cut(right, self.models, self.items, self.offered)
+
+    def classes(self, right: Bools) -> ItemClasses:
+        """Return the classes of the items."""
+        return ItemClasses.of(self.present, self.cut(right))
+
+    def scores(self, right: Bools, classes: ItemClasses) -> Floats:
         """Return discrimination and fragility, shape (2, item), of data or of a twin."""
-        drawn = cut(right, self.models, self.items, self.offered)
-        classes = ItemClasses.of(self.present, drawn)
         judged = classes.judged.sum(axis=0)
         fragile = (classes.fragile & classes.judged).sum(axis=0)
         fragility = np.divide(fragile, judged, out=np.full(judged.shape, np.nan), where=judged > 0)
@@ -229,11 +235,13 @@ class TwinCorrelations:
 
     def __init__(self, correctness: Correctness, scope: Scope):
         self._part = _Part.of(correctness, scope)
+        self._observed = self._part.classes(correctness.right)
         self._drawn: list[float] = []
 
     def add(self, right: Bools) -> None:
         """Take a draw, an array like `Correctness.right`."""
-        both = self._part.scores(right)
+        classes = self._observed.redrawn(self._part.cut(right))
+        both = self._part.scores(right, classes)
         self._drawn.append(correlation(*both[:, ~np.isnan(both).any(axis=0)]))
 
     @property

@@ -76,7 +76,10 @@ def plain(value: Any) -> Any:
     {'gap': [0.5, None], 'n': 3}
     """
     if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
+        numbers = value.tolist()
+        # Large arrays are as a rule whole: nothing in them needs to be looked at one by one.
+        whole = value.dtype.kind in "biu" or (value.dtype.kind == "f" and np.isfinite(value).all())
+        return numbers if whole else plain(numbers)
     if is_dataclass(value) and not isinstance(value, type):
         return _fields(value)
     if isinstance(value, Mapping):

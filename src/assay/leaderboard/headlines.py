@@ -107,7 +107,7 @@ class Headlines:
 
 
 def headlines(
-    present: Bools, right: Bools, *, reference: int, common: Bools
+    present: Bools, right: Bools, classes: ItemClasses, *, reference: int, common: Bools
 ) -> tuple[Headlines, Decomposition]:
     """Compute the headlines of one scope.
 
@@ -115,15 +115,17 @@ def headlines(
     ----------
     present, right : ndarray of bool, shape (model, item, configuration)
         Offered configurations only.
+    classes : ItemClasses
+        Of these.
     reference : int
         Index of the reference among them.
     common : ndarray of bool, shape (item,)
         Items observed for every model under every configuration; ranks rest on these.
     """
-    classes = ItemClasses.of(present, right)
     parts = decompose(present[:, :, reference], right[:, :, reference], classes.fragile)
     cells = classes.judged
-    lead, move = _rank_headlines(right[:, common].sum(axis=1))
+    # Whole numbers: exact, in whatever order they are added.
+    lead, move = _rank_headlines(common.astype(np.float32) @ right)
     values = Headlines(
         any_flip=_mean(classes.fragile[cells]),
         robust=_mean((classes.correct == classes.present)[cells]),
@@ -136,7 +138,7 @@ def headlines(
     return values, parts
 
 
-def _rank_headlines(scores: NDArray[np.int64]) -> tuple[float, float]:
+def _rank_headlines(scores: NDArray[np.float32]) -> tuple[float, float]:
     ranks = rankdata(-scores, method="min", axis=0)
     champions = (ranks == 1).any(axis=1).sum()
     return float(champions), float(np.max(np.ptp(ranks, axis=1)))

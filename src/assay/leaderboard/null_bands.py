@@ -11,6 +11,7 @@ import numpy as np
 from assay.leaderboard.correctness import Bools, Correctness, Scope
 from assay.leaderboard.cube import cut
 from assay.leaderboard.headlines import Decomposition, Headlines, headlines
+from assay.leaderboard.items import ItemClasses
 from assay.leaderboard.null_twin import NullTwin
 
 #: Share of draws that a band holds.
@@ -66,7 +67,9 @@ class _Collector:
         self.reference = int(np.flatnonzero(self.offered == correctness.reference)[0])
         complete = correctness.complete(scope)[self.models][:, scope.items]
         self.common = np.all(complete, axis=0)
-        self.observed, self.parts = self._headlines(correctness.right)
+        right = self._cut(correctness.right)
+        self.classes = ItemClasses.of(self.present, right)
+        self.observed, self.parts = self._headlines(right, self.classes)
         self.draws: list[Headlines] = []
         pairs = max(len(self.models) - 1, 0)
         self.gap, self.fragile = np.zeros(pairs), np.zeros(pairs)
@@ -74,23 +77,20 @@ class _Collector:
     def _cut(self, cells: Bools) -> Bools:
         return cut(cells, self.models, self.items, self.offered)
 
-    def _headlines(self, right: Bools) -> tuple[Headlines, Decomposition]:
-        return headlines(
-            self.present, self._cut(right), reference=self.reference, common=self.common
-        )
+    def _headlines(self, right: Bools, classes: ItemClasses) -> tuple[Headlines, Decomposition]:
+        return headlines(self.present, right, classes, reference=self.reference, common=self.common)
 
     def add(self, right: Bools) -> None:
-        drawn, _ = self._headlines(right)
-        self.draws.append(drawn)
-        gap, fragile = self._pair_gaps(self._cut(right))
+        cells = self._cut(right)
+        classes = self.classes.redrawn(cells)
+        self.draws.append(self._headlines(cells, classes)[0])
+        gap, fragile = self._pair_gaps(cells, classes.fragile)
         self.gap += gap
         self.fragile += fragile
 
-    def _pair_gaps(self, right: Bools) -> tuple[np.ndarray, np.ndarray]:
+    def _pair_gaps(self, right: Bools, fragile: Bools) -> tuple[np.ndarray, np.ndarray]:
         """Return gap and fragile part of the pairs that are neighbours in the data, in items."""
         upper, lower = self.parts.order[:-1], self.parts.order[1:]
-        count, correct = self.present.sum(axis=2), right.sum(axis=2)
-        fragile = (correct > 0) & (correct < count)
         at = right[:, :, self.reference].astype(np.int8)
         both = self.present[:, :, self.reference]
         lead = (at[upper] - at[lower]) * (both[upper] & both[lower])

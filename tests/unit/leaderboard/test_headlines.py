@@ -5,6 +5,7 @@ import pytest
 
 from assay.leaderboard.correctness import POOLED, Correctness
 from assay.leaderboard.headlines import decompose, headlines
+from assay.leaderboard.items import ItemClasses
 
 
 def test_decomposition_by_hand() -> None:
@@ -61,7 +62,8 @@ def test_one_model_has_no_pairs() -> None:
 
 def test_headlines_by_hand(tiny: Correctness) -> None:
     common = tiny.complete(tiny.scope(POOLED)).all(axis=0)
-    found, parts = headlines(tiny.present, tiny.right, reference=0, common=common)
+    classes = ItemClasses.of(tiny.present, tiny.right)
+    found, parts = headlines(tiny.present, tiny.right, classes, reference=0, common=common)
     # Classes, from items 0 to 3: m00 C F F W, m01 F F W F, m02 W C F W.
     assert found.any_flip == pytest.approx(6 / 12)
     assert found.robust == pytest.approx(2 / 12)

@@ -13,6 +13,7 @@ from assay.core.errors import AnalysisError
 from assay.leaderboard.band import band_table
 from assay.leaderboard.correctness import ABSENT, MISSING, NOT_APPLICABLE, POOLED
 from assay.leaderboard.headlines import headlines
+from assay.leaderboard.items import ItemClasses
 from assay.leaderboard.load_released import load_released
 from assay.leaderboard.rank_uncertainty import leave_one_benchmark_out
 from assay.leaderboard.ranks import ranking
@@ -190,6 +191,7 @@ class TestPublishedNumbers:
         found, parts = headlines(
             data.present,
             data.right,
+            ItemClasses.of(data.present, data.right),
             reference=data.reference,
             common=np.ones(len(data.items), bool),
         )
