@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -25,10 +25,11 @@ from assay.leaderboard.family_pairs import family_pair_table, family_pairs
 from assay.leaderboard.finding import Finding
 from assay.leaderboard.label_prior import label_prior, label_prior_table
 from assay.leaderboard.order_effects import order_effects, order_table
-from assay.leaderboard.partial import partial_grid, partial_grid_table
+from assay.leaderboard.partial import PartialGridFinding, partial_grid, partial_grid_table
 from assay.leaderboard.permutation_null import Axis, permutation_null, permutation_table
 from assay.leaderboard.power_curve import power_curve, power_table
 from assay.leaderboard.rank_uncertainty import (
+    LeaveOutFinding,
     leave_one_benchmark_out,
     rank_probability_table,
     rank_uncertainty,
@@ -89,6 +90,8 @@ def further(
 ) -> Further:
     """Run every analysis on every scope.
 
+    A single benchmark is the whole: its findings are those of all items, under its name.
+
     Parameters
     ----------
     audit : ExtractionAudit
@@ -98,13 +101,32 @@ def further(
     """
     findings: dict[str, list[Finding]] = {}
     rows: dict[str, list[pd.DataFrame]] = {}
+    whole: list[_Found] = []
     for scope, twin in zip(data.scopes(), twins, strict=True):
         run = _Run(data, scope, audit, twin, alpha, seed)
-        for finding, name, table in _all(run):
+        if len(data.benchmarks) == 1 and whole:
+            found = _renamed(whole, scope.benchmark)
+        else:
+            found = list(_all(run))
+        whole = whole or found
+        for finding, name, table in found:
             findings.setdefault(scope.benchmark, []).append(finding)
             if table is not None:
                 rows.setdefault(name, []).append(table)
     return Further(findings, {name: pd.concat(frames) for name, frames in rows.items()})
+
+
+def _renamed(whole: list[_Found], benchmark: str) -> list[_Found]:
+    """Return what was found for all items as the findings of the one benchmark that there is."""
+    return [
+        (
+            replace(finding, benchmark=benchmark),
+            name,
+            None if table is None else table.assign(benchmark=benchmark),
+        )
+        for finding, name, table in whole
+        if not isinstance(finding, LeaveOutFinding | PartialGridFinding)
+    ]
 
 
 def _all(run: _Run) -> Iterator[_Found]:

@@ -107,14 +107,24 @@ def evalue_power(n: int, *, effect: float, discordance: float, alpha: float = 0.
 
 
 def _power(n: int, effect: float, discordance: float, alpha: float, test: DecidingTest) -> float:
+    total, weight = _discordant(n, discordance)
+    critical = _critical(alpha, 1 << int(total[-1]).bit_length(), test)[total]
+    against = (discordance - effect) / (2 * discordance)
+    found = np.where(critical >= 0, special.bdtr(np.maximum(critical, 0), total, against), 0.0)
+    return float(np.sum(weight * found))
+
+
+@lru_cache(maxsize=8)
+def _discordant(n: int, discordance: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the numbers of discordant items that may occur, and their probabilities.
+
+    A search over effects asks for the same again and again.
+    """
     centre, spread = n * discordance, math.sqrt(n * discordance * (1 - discordance))
     low = max(0, math.floor(centre - _REACH * spread - 1))
     high = min(n, math.ceil(centre + _REACH * spread + 1))
     total = np.arange(low, high + 1)
-    critical = _critical(alpha, 1 << high.bit_length(), test)[total]
-    against = (discordance - effect) / (2 * discordance)
-    found = np.where(critical >= 0, special.bdtr(np.maximum(critical, 0), total, against), 0.0)
-    return float(np.sum(stats.binom.pmf(total, n, discordance) * found))
+    return total, np.asarray(stats.binom.pmf(total, n, discordance))
 
 
 @lru_cache(maxsize=32)
