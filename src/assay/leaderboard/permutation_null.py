@@ -214,7 +214,7 @@ def _shuffled(cells: AxisCells, draws: int, rng: np.random.Generator) -> NDArray
     if (cells.labels == np.arange(places)).all():
         return chosen
     starts = np.arange(0, cells.labels.size, places)[:, None]
-    return cells.labels.ravel()[starts + chosen]
+    return np.asarray(cells.labels.ravel()[starts + chosen], np.int8)
 
 
 def _accuracy(cells: AxisCells, labels: NDArray[np.int8]) -> Floats:

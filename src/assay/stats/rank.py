@@ -90,7 +90,8 @@ def kendall_matrix(scores: ArrayLike) -> NDArray[np.float64]:
     common = signs @ np.swapaxes(signs, -1, -2)
     told = np.diagonal(common, axis1=-2, axis2=-1)
     told = np.where(told > 0, told, np.nan)
-    return np.clip(common / np.sqrt(told[..., :, None] * told[..., None, :]), -1, 1)
+    cosine = common / np.sqrt(told[..., :, None] * told[..., None, :])
+    return np.asarray(np.clip(cosine, -1, 1), float)
 
 
 def kendall_w(scores: ArrayLike) -> Test:
