@@ -7,6 +7,7 @@ pieces of evidence and not 26. Families are fixed: nothing here resamples them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -53,6 +54,11 @@ class Families:
     hits: NDArray[np.int16]
     complete: Bools
     clusters: NDArray[np.intp]
+
+    @property
+    def units(self) -> NDArray[np.int64]:
+        """What one hit of each family adds to the mean over families, as whole numbers."""
+        return math.lcm(*self.sizes.tolist()) // self.sizes
 
     def shares(self, model: int, items: Bools) -> Floats:
         """Return the share right in each family, shape (item, family), of the chosen items."""

@@ -15,6 +15,7 @@ from assay.leaderboard.correctness import Correctness, Scope
 from assay.leaderboard.families import Families, cluster_count, families
 from assay.leaderboard.finding import Finding
 from assay.leaderboard.wording import count
+from assay.stats.cluster_pairs import by_student, clustered_pairs
 from assay.stats.clusters import FEWEST_CLUSTERS, ClusteredTest, clustered_difference
 from assay.stats.multiplicity import adjust_p, holm
 
@@ -129,28 +130,20 @@ def family_pairs(correctness: Correctness, scope: Scope, *, alpha: float = 0.05)
     if not 0 < alpha < 0.5:
         raise AnalysisError(f"alpha lies between 0 and one half, not {alpha}.")
     found = families(correctness, scope)
-    pairs = [
-        _compare(found, a, b, 1 - alpha)
-        for a in range(found.models.size)
-        for b in range(a + 1, found.models.size)
-    ]
-    shape = (len(pairs), len(found.names))
-    p_first = np.array([pair.p_first for pair in pairs], float).reshape(shape)
-    p_second = np.array([pair.p_second for pair in pairs], float).reshape(shape)
-    everywhere, flip = _verdicts(p_first, p_second)
-    bounds = np.array([pair.bounds for pair in pairs], float).reshape(len(pairs), 3, shape[1])
+    pairs = _compared(found, 1 - alpha)
+    everywhere, flip = _verdicts(pairs.p_first, pairs.p_second)
     names = [correctness.models[k] for k in found.models]
     return FamilyPairs(
         benchmark=scope.benchmark,
         families=found.names,
-        first=tuple(names[pair.first] for pair in pairs),
-        second=tuple(names[pair.second] for pair in pairs),
-        items=np.array([pair.items for pair in pairs], np.int64),
-        gap=bounds[:, 0],
-        low=bounds[:, 1],
-        high=bounds[:, 2],
-        p_first=p_first,
-        p_second=p_second,
+        first=tuple(names[k] for k in pairs.first),
+        second=tuple(names[k] for k in pairs.second),
+        items=pairs.items,
+        gap=pairs.bounds[:, 0],
+        low=pairs.bounds[:, 1],
+        high=pairs.bounds[:, 2],
+        p_first=pairs.p_first,
+        p_second=pairs.p_second,
         everywhere_p=everywhere,
         flip_p=flip,
         everywhere_adjusted=adjust_p(everywhere).p_values,
@@ -160,47 +153,68 @@ def family_pairs(correctness: Correctness, scope: Scope, *, alpha: float = 0.05)
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
-    """One pair; `bounds` holds estimate, low and high of each family."""
+class _Pairs:
+    """All pairs; `bounds`, shape (pair, 3, family), holds estimate, low and high."""
 
-    first: int
-    second: int
-    items: int
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    items: NDArray[np.int64]
     bounds: Floats
     p_first: Floats
     p_second: Floats
 
 
-def _compare(found: Families, a: int, b: int, level: float) -> _Pair:
-    common = found.complete[a] & found.complete[b]
-    lead, clusters = found.shares(a, common) - found.shares(b, common), found.clusters[common]
-    if lead.sum() < 0:
-        a, b, lead = b, a, -lead
-    size = len(found.names)
-    if cluster_count(clusters) < FEWEST_CLUSTERS:
-        unknown = np.full(size, np.nan)
-        gap = lead.mean(axis=0) if len(lead) else unknown
-        bounds = np.stack([gap, unknown, unknown])
-        return _Pair(a, b, len(lead), bounds, unknown, unknown)
-    tests = [_tested(column, clusters, level) for column in lead.T]
-    gap, low, high, p_value = (
-        np.array(values)
-        for values in zip(
-            *((t.interval.estimate, t.interval.low, t.interval.high, t.p_value) for t in tests),
-            strict=True,
-        )
-    )
+def _compared(found: Families, level: float) -> _Pairs:
+    """Compare every pair, all at once where all models have the same items."""
+    first, second = np.triu_indices(found.models.size, 1)
+    bounds = np.full((first.size, 3, len(found.names)), np.nan)
+    p_value = np.full((first.size, len(found.names)), np.nan)
+    single = np.ones(first.size, bool)
+    complete = found.complete.astype(np.float32)
+    items = (complete @ complete.T)[first, second]
+    lead = np.zeros(first.size, np.int64)
+    same = found.complete.all(axis=0)
+    if (found.complete == same).all() and by_student(found.clusters[same]):
+        hits = found.hits[:, same]
+        total = (hits.sum(axis=1, dtype=np.int64) * found.units).sum(axis=1)
+        lead = total[first] - total[second]
+        ahead, behind = np.where(lead < 0, (second, first), (first, second))
+        single = np.zeros(first.size, bool)
+        for f, size in enumerate(found.sizes):
+            tests = clustered_pairs(hits[:, :, f], found.clusters[same], ahead, behind, level=level)
+            bounds[:, :, f] = np.stack([tests.estimate, tests.low, tests.high], axis=1) / size
+            p_value[:, f] = tests.p_value
+            single |= ~tests.settled
+    for k in np.flatnonzero(single):
+        lead[k], bounds[k], p_value[k] = _compare(found, first[k], second[k], level)
+    ahead, behind = np.where(lead < 0, (second, first), (first, second))
     # The direction that the data contradict has a p-value above one half: it decides nothing.
     with_data, against = p_value / 2, 1 - p_value / 2
-    ahead = gap > 0
-    return _Pair(
-        a,
-        b,
-        len(lead),
-        np.stack([gap, low, high]),
-        np.where(ahead, with_data, against),
-        np.where(ahead, against, with_data),
+    leads = bounds[:, 0] > 0
+    return _Pairs(
+        ahead,
+        behind,
+        items.astype(np.int64),
+        bounds,
+        np.where(leads, with_data, against),
+        np.where(leads, against, with_data),
     )
+
+
+def _compare(found: Families, a: int, b: int, level: float) -> tuple[int, Floats, Floats]:
+    """Return whose lead it is (negative: of `b`), and bounds and p-values in its direction."""
+    common = found.complete[a] & found.complete[b]
+    clusters = found.clusters[common]
+    hits = found.hits[a, common].astype(np.int64) - found.hits[b, common]
+    lead = int((hits * found.units).sum())
+    shares = (-hits if lead < 0 else hits) / found.sizes
+    if cluster_count(clusters) < FEWEST_CLUSTERS:
+        unknown = np.full(len(found.names), np.nan)
+        gap = shares.mean(axis=0) if len(shares) else unknown
+        return lead, np.stack([gap, unknown, unknown]), unknown
+    tests = [_tested(column, clusters, level) for column in shares.T]
+    bounds = [(t.interval.estimate, t.interval.low, t.interval.high) for t in tests]
+    return lead, np.array(bounds).T, np.array([t.p_value for t in tests])
 
 
 def _tested(lead: Floats, clusters: NDArray[np.intp], level: float) -> ClusteredTest:

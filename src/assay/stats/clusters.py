@@ -215,7 +215,7 @@ def _decide(sums: _Floats, sizes: _Sizes, level: float, seed: int) -> _Found:
     if sums.size < FEWEST_CLUSTERS:
         _warn(f"{sums.size} clusters are too few to decide anything: {FEWEST_CLUSTERS} are needed")
         return _Found("too few clusters", *(math.nan,) * 3, least, math.nan, math.nan)
-    if sums.size >= MANY_CLUSTERS and not _weigh_few(sizes):
+    if sums.size >= MANY_CLUSTERS and not weigh_few(sizes):
         return _student(sums, sizes, least, level)
     if sums.size < MANY_CLUSTERS:
         method, unions = "exact cluster sign flips", (union_sums(sums), union_sums(sizes))
@@ -228,7 +228,8 @@ def _decide(sums: _Floats, sizes: _Sizes, level: float, seed: int) -> _Found:
     return _Found(method, float(sums.sum()), greater, less, least, low, high)
 
 
-def _weigh_few(sizes: _Sizes) -> bool:
+def weigh_few(sizes: _Sizes) -> bool:
+    """Tell whether clusters of these sizes weigh less than `MANY_CLUSTERS` equal ones."""
     squares = sizes.astype(float) ** 2
     return bool(squares.sum() ** 2 < MANY_CLUSTERS * (squares**2).sum())
 
