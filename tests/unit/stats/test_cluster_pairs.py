@@ -50,9 +50,6 @@ def test_settled_pairs_are_those_of_the_single_test(kind: str) -> None:
             assert found.p_value[k] == pytest.approx(wanted.p_value, rel=1e-8, abs=1e-300)
             assert found.low[k] == pytest.approx(wanted.interval.low, abs=1e-10)
             assert found.high[k] == pytest.approx(wanted.interval.high, abs=1e-10)
-        else:
-            # No spread, or a limit by sign flips: models that hardly differ, or very much.
-            assert {a, b} <= {1, 2, 5} or wanted.p_value < 1e-6
     assert not found.settled[(first == 1) & (second == 2)].any()
     assert found.settled.sum() >= 7
 
