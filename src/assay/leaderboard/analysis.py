@@ -40,8 +40,11 @@ from assay.leaderboard.summary import (
 )
 from assay.leaderboard.tables import TABLES, shaped, write_tables
 
-#: Simulated leaderboards behind every null band.
-TWIN_DRAWS = 200
+#: Simulated leaderboards behind every null band: fewer where one is large, because their headlines
+#: vary less and a draw takes longer.
+MOST_DRAWS, FEWEST_DRAWS = 200, 40
+#: Outcomes of all draws together, about.
+_DRAWN = 10**10
 
 
 @dataclass(frozen=True)
@@ -145,8 +148,10 @@ def analyze_correctness(
     """
     _validate(alpha, equivalence_margin)
     audit = audit or ExtractionAudit()
-    twins = [] if quick else [TwinCorrelations(data, scope) for scope in data.scopes()]
-    bands = null_bands(data, NullTwin(data, seed=seed), draws=TWIN_DRAWS, also=twins)
+    draws = twin_draws(data)
+    twins = [] if quick else _twins(data)
+    watching = list(dict.fromkeys(twins))
+    bands = null_bands(data, NullTwin(data, seed=seed), draws=draws, also=watching)
     rankings = [ranking(data, scope) for scope in data.scopes()]
     more = Further()
     if not quick:
@@ -160,7 +165,7 @@ def analyze_correctness(
         margin=equivalence_margin,
         seed=seed,
         sentences=_sentences(found, audit, absent),
-        methods=methods(found, draws=TWIN_DRAWS),
+        methods=methods(found, draws=draws),
         absent=list(absent),
         findings={
             scope: [Numbers.model_validate(finding.as_json()) for finding in found_there]
@@ -170,6 +175,18 @@ def analyze_correctness(
         **_by_scope(data, bands, rankings),
     )
     return Leaderboard(summary, tables)
+
+
+def twin_draws(data: Correctness) -> int:
+    """Return how many simulated leaderboards stand behind the null bands of `data`."""
+    return min(MOST_DRAWS, max(FEWEST_DRAWS, _DRAWN // max(data.values.size, 1)))
+
+
+def _twins(data: Correctness) -> list[TwinCorrelations]:
+    """Return what watches the draws of a twin for each scope; one benchmark is the whole."""
+    if len(data.benchmarks) == 1:
+        return [TwinCorrelations(data, data.scope(data.benchmarks[0]))] * 2
+    return [TwinCorrelations(data, scope) for scope in data.scopes()]
 
 
 def write(leaderboard: Leaderboard, folder: Path) -> list[Path]:

@@ -9,7 +9,7 @@ no item is on both sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -36,6 +36,8 @@ METHOD = (
 )
 _REFERENCE = "Perlitz et al. (2024), Efficient Benchmarking, arXiv:2308.11696"
 FEWEST_MODELS, FEWEST_LEFT, SPARE_ITEMS = 3, 2, 5
+#: Of more families, or models where there is one family, several are held out together.
+_MOST_FOLDS = 25
 #: Sets this module's random numbers apart from others of the same seed.
 _STREAM = 41
 
@@ -167,11 +169,13 @@ def compression(
     for number, rule in enumerate(RULES):
         rng = np.random.default_rng([seed, _STREAM, number])
         record = RankingRecord.empty()
+        folds = []
         for fold in design.folds:
             # Only the outcomes of the models that stay decide which items are chosen.
             seen = cube.right[~fold, :, cube.reference]
             chosen = choose(rule, seen, design.strata, k=k, repeats=repeats, rng=rng)
-            judge_subsets(record, chosen, _under(cube, design), fold)
+            folds.append((chosen, fold))
+        judge_subsets(record, folds, (cube.right[:, :, c] for c in design.under))
         chosen = choose(rule, design.at_reference, design.strata, k=k, repeats=repeats, rng=rng)
         numbers["right"].append(record.share_right)
         numbers["gap"].append(record.smallest_gap)
@@ -207,7 +211,7 @@ class _Design:
     Attributes
     ----------
     folds : tuple of ndarray of bool, shape (model,)
-        The models held out together.
+        The models held out together, at most 25 sets of them.
     under : ndarray of int
         Configurations to judge under, within the cube.
     strata : ndarray of int, shape (item,)
@@ -226,7 +230,7 @@ class _Design:
         cls, correctness: Correctness, cube: Cube, families: Mapping[str, str] | None
     ) -> _Design:
         names, codes = family_codes([correctness.models[m] for m in cube.models], families)
-        groups = codes if len(names) > 1 else np.arange(codes.size)
+        groups = (codes if len(names) > 1 else np.arange(codes.size)) % _MOST_FOLDS
         folds = (groups == group for group in np.unique(groups))
         other = np.delete(np.arange(cube.configurations.size), cube.reference)
         return cls(
@@ -247,10 +251,6 @@ def _problem(cube: Cube, design: _Design, k: int) -> str:
     if not design.folds:
         return f"no family can be held out and leave {FEWEST_LEFT} models to choose by."
     return ""
-
-
-def _under(cube: Cube, design: _Design) -> Iterator[Bools]:
-    return (cube.right[:, :, c] for c in design.under)
 
 
 def _champions(cube: Cube, chosen: Bools) -> float:

@@ -169,7 +169,6 @@ def _compared(found: Families, level: float) -> _Pairs:
     first, second = np.triu_indices(found.models.size, 1)
     bounds = np.full((first.size, 3, len(found.names)), np.nan)
     p_value = np.full((first.size, len(found.names)), np.nan)
-    single = np.ones(first.size, bool)
     complete = found.complete.astype(np.float32)
     items = (complete @ complete.T)[first, second]
     lead = np.zeros(first.size, np.int64)
@@ -179,14 +178,13 @@ def _compared(found: Families, level: float) -> _Pairs:
         total = (hits.sum(axis=1, dtype=np.int64) * found.units).sum(axis=1)
         lead = total[first] - total[second]
         ahead, behind = np.where(lead < 0, (second, first), (first, second))
-        single = np.zeros(first.size, bool)
         for f, size in enumerate(found.sizes):
             tests = clustered_pairs(hits[:, :, f], found.clusters[same], ahead, behind, level=level)
             bounds[:, :, f] = np.stack([tests.estimate, tests.low, tests.high], axis=1) / size
             p_value[:, f] = tests.p_value
-            single |= ~tests.settled
-    for k in np.flatnonzero(single):
-        lead[k], bounds[k], p_value[k] = _compare(found, first[k], second[k], level)
+    else:
+        for k, (a, b) in enumerate(zip(first, second, strict=True)):
+            lead[k], bounds[k], p_value[k] = _compare(found, a, b, level)
     ahead, behind = np.where(lead < 0, (second, first), (first, second))
     # The direction that the data contradict has a p-value above one half: it decides nothing.
     with_data, against = p_value / 2, 1 - p_value / 2

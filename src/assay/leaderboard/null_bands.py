@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Protocol
 
 import numpy as np
@@ -132,11 +132,17 @@ def null_bands(
     Without draws the bands are NaN. Drawing is the expensive part: what else is to be known of
     the same draws collects it on the way.
     """
-    collectors = [_Collector(correctness, scope) for scope in correctness.scopes()]
+    names = [scope.benchmark for scope in correctness.scopes()]
+    if len(correctness.benchmarks) == 1:
+        names = names[:1]  # the one benchmark is the whole
+    collectors = [_Collector(correctness, correctness.scope(name)) for name in names]
     for right in twin.draws(draws):
         for collector in (*collectors, *also):
             collector.add(right)
-    return [collector.result() for collector in collectors]
+    bands = [collector.result() for collector in collectors]
+    if len(correctness.benchmarks) == 1:
+        bands.append(replace(bands[0], benchmark=correctness.benchmarks[0]))
+    return bands
 
 
 def headline_names() -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,7 +125,9 @@ def pairs_of(held_out: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def judge_subsets(
-    record: RankingRecord, chosen: Bools, right: Iterator[Bools], held_out: Bools
+    record: RankingRecord,
+    folds: Sequence[tuple[Bools, Bools]],
+    right: Iterator[Bools],
 ) -> None:
     """Rank the held-out models on chosen items, and compare with the items not chosen.
 
@@ -133,25 +135,27 @@ def judge_subsets(
     ----------
     record : RankingRecord
         Counts are added to it.
-    chosen : ndarray of bool, shape (repeat, item)
+    folds : sequence of (chosen, held_out)
+        Shapes (repeat, item) and (model,); all choices of the same number of items.
     right : iterator of ndarray of bool, shape (model, item)
         One array for each held-out configuration.
-    held_out : ndarray of bool, shape (model,)
     """
-    first, second = pairs_of(held_out)
-    k = int(chosen[0].sum())
-    others = chosen.shape[1] - k
-    weights = chosen.astype(np.float32)
-    block = max(1, _PAIRS // max(first.size, 1))
+    weights = np.concatenate([chosen for chosen, _ in folds]).astype(np.float32)
+    others = weights.shape[1] - int(weights[0].sum())
+    parts = [(pairs_of(held_out), len(chosen)) for chosen, held_out in folds]
     for cells in right:
         outcomes = cells.astype(np.float32)
         # Sums of zeros and ones are exact in float32.
         inside = weights @ outcomes.T
         outside = outcomes.sum(axis=1) - inside
-        for start in range(0, len(inside), block):
-            some = slice(start, start + block)
-            gap = (outside[some, first] - outside[some, second]).astype(float) / others
-            record.add(inside[some, first] - inside[some, second], gap)
+        place = 0
+        for (first, second), repeats in parts:
+            block = max(1, _PAIRS // max(first.size, 1))
+            for start in range(place, place + repeats, block):
+                some = slice(start, min(start + block, place + repeats))
+                gap = (outside[some, first] - outside[some, second]).astype(float) / others
+                record.add(inside[some, first] - inside[some, second], gap)
+            place += repeats
 
 
 def tied_places(power: Floats, k: int) -> tuple[int, int]:

@@ -17,8 +17,6 @@ _Ints = NDArray[np.intp]
 _EXACT_SINGLE = 2.0**24
 #: A sum of squares below this part of what it is the difference of may be zero.
 _NOTHING = 1e-12
-#: From this many clusters that differ on, what sign flips could attain is zero as a float.
-_UNATTAINABLE = 1075
 
 
 @dataclass(frozen=True)
@@ -28,17 +26,13 @@ class PairedTests:
     Attributes
     ----------
     estimate, low, high, p_value : ndarray of float
-        As `clustered_difference` gives them, two-sided.
-    settled : ndarray of bool
-        Where it gives just these. Elsewhere the clusters have no spread, or so few differ that
-        sign flips limit the p-value, and the pair must be tested by itself.
+        As `clustered_difference` gives them, two-sided; the interval is NaN without spread.
     """
 
     estimate: _Floats
     low: _Floats
     high: _Floats
     p_value: _Floats
-    settled: NDArray[np.bool_]
 
 
 def by_student(clusters: _Ints) -> bool:
@@ -73,8 +67,7 @@ def clustered_pairs(
     sums = _summed(scores, codes, sizes.size)
     groups, n = sizes.size, scores.shape[1]
     estimate = (sums.sum(axis=1)[first] - sums.sum(axis=1)[second]) / n
-    form = np.zeros(first.size)
-    scale, differ = np.zeros(first.size), np.zeros(first.size)
+    form, scale, differ = np.zeros((3, first.size))
     for size in np.unique(sizes):
         some = sums[:, sizes == size]
         weight = 1.0 / (n - size) ** 2
@@ -84,17 +77,16 @@ def clustered_pairs(
         lead = total[first] - total[second]
         form += weight * (square + estimate * size * (estimate * size * some.shape[1] - 2 * lead))
         scale += weight * (own[first] + own[second])
-        # At least as many clusters differ as it takes to reach this with the largest difference.
-        differ += square / max(float(np.ptp(some)) ** 2, 1.0)
-    error = np.sqrt((groups - 1) / groups * np.maximum(form, 0))
+        differ += some.shape[1] - _alike(some)[first, second]
     spread = form > _NOTHING * scale
-    with np.errstate(divide="ignore", invalid="ignore"):
-        tail = special.stdtr(groups - 1, -np.abs(estimate / error))
+    error = np.sqrt((groups - 1) / groups * np.where(spread, form, np.nan))
+    tail = special.stdtr(groups - 1, -np.abs(estimate / error))
+    # Without spread there is only the sign: nothing else than zero, or all that flips can say.
+    tail = np.where(spread, tail, np.where(estimate == 0, 1.0, 0.0))
     reach = special.stdtrit(groups - 1, (1 + level) / 2) * error
-    settled = spread & ((differ >= _UNATTAINABLE) | (tail >= np.exp2(-np.floor(differ))))
-    return PairedTests(
-        estimate, estimate - reach, estimate + reach, np.minimum(2 * tail, 1.0), settled
-    )
+    attainable = np.ldexp(1.0, -differ.astype(np.intc))
+    p_value = np.minimum(2 * np.maximum(tail, attainable), 1.0)
+    return PairedTests(estimate, estimate - reach, estimate + reach, p_value)
 
 
 def _summed(scores: NDArray[np.integer], codes: _Ints, groups: int) -> _Floats:
@@ -114,3 +106,12 @@ def _gram(sums: _Floats) -> tuple[_Floats, _Floats]:
     exact = sums.astype(np.float32) if largest <= _EXACT_SINGLE else sums
     product = (exact @ exact.T).astype(float)
     return np.diag(product), product
+
+
+def _alike(sums: _Floats) -> _Floats:
+    """Count for each two rows the columns in which they are equal."""
+    alike = np.zeros((len(sums), len(sums)))
+    for value in np.unique(sums):
+        there = (sums == value).astype(np.float32)
+        alike += there @ there.T
+    return alike

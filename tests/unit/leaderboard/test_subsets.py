@@ -52,7 +52,7 @@ def test_pairs_are_judged_by_brute_force() -> None:
     chosen = choose("random", RIGHT, STRATA, k=15, repeats=4, rng=np.random.default_rng(2))
     held_out = np.array([True, False, False, True, False, False])
     record = RankingRecord.empty()
-    judge_subsets(record, chosen, iter([RIGHT, ~RIGHT]), held_out)
+    judge_subsets(record, [(chosen[:1], held_out), (chosen[1:], held_out)], iter([RIGHT, ~RIGHT]))
     right, total = 0.0, 0
     for cells in (RIGHT, ~RIGHT):
         for row in chosen:

@@ -37,7 +37,7 @@ def one_by_one(scores: np.ndarray, clusters: np.ndarray, a: int, b: int) -> Clus
 
 
 @pytest.mark.parametrize("kind", CLUSTERS)
-def test_settled_pairs_are_those_of_the_single_test(kind: str) -> None:
+def test_all_pairs_are_as_one_by_one(kind: str) -> None:
     clusters = CLUSTERS[kind]
     scores = models(clusters.size)
     assert by_student(clusters)
@@ -46,12 +46,9 @@ def test_settled_pairs_are_those_of_the_single_test(kind: str) -> None:
     for k, (a, b) in enumerate(zip(first, second, strict=True)):
         wanted = one_by_one(scores, clusters, a, b)
         assert found.estimate[k] == pytest.approx(wanted.interval.estimate, abs=1e-12)
-        if found.settled[k]:
-            assert found.p_value[k] == pytest.approx(wanted.p_value, rel=1e-8, abs=1e-300)
-            assert found.low[k] == pytest.approx(wanted.interval.low, abs=1e-10)
-            assert found.high[k] == pytest.approx(wanted.interval.high, abs=1e-10)
-    assert not found.settled[(first == 1) & (second == 2)].any()
-    assert found.settled.sum() >= 5
+        assert found.p_value[k] == pytest.approx(wanted.p_value, rel=1e-8, abs=1e-300)
+        assert found.low[k] == pytest.approx(wanted.interval.low, abs=1e-10, nan_ok=True)
+        assert found.high[k] == pytest.approx(wanted.interval.high, abs=1e-10, nan_ok=True)
 
 
 def test_few_clusters_and_unequal_ones_are_not_for_students_t() -> None:
