@@ -184,7 +184,7 @@ def _compared(found: Families, level: float) -> _Pairs:
             p_value[:, f] = tests.p_value
     else:
         for k, (a, b) in enumerate(zip(first, second, strict=True)):
-            lead[k], bounds[k], p_value[k] = _compare(found, a, b, level)
+            lead[k], bounds[k], p_value[k] = _compare(found, int(a), int(b), level)
     ahead, behind = np.where(lead < 0, (second, first), (first, second))
     # The direction that the data contradict has a p-value above one half: it decides nothing.
     with_data, against = p_value / 2, 1 - p_value / 2
