@@ -154,7 +154,9 @@ class Correctness:
         Locked items, which are asked in one order only, are never complete: a comparison of
         configurations must not compare different items.
         """
-        observed = self.present[:, :, self.offered(scope)].all(axis=2)
+        offered = self.offered(scope)
+        whole = offered.size == self.present.shape[2]
+        observed = (self.present if whole else self.present[:, :, offered]).all(axis=2)
         return np.asarray(observed & scope.items, bool)
 
     def ranked(self, scope: Scope) -> NDArray[np.intp]:

@@ -96,14 +96,9 @@ def flips(correctness: Correctness, scope: Scope) -> Flips:
     """
     kept, offered = correctness.ranked(scope), correctness.offered(scope)
     others = offered[offered != correctness.reference]
-    right = correctness.right[kept][:, scope.items]
-    present = correctness.present[kept][:, scope.items]
-    at = right[:, :, [correctness.reference]]
-    both = present[:, :, others] & present[:, :, [correctness.reference]]
-    now = right[:, :, others]
-    n, lost, gained, kept_right = (
-        cells.sum(axis=1, dtype=np.int64)
-        for cells in (both, both & at & ~now, both & ~at & now, both & at & now)
+    counts = [_turned(correctness, m, scope.items, others) for m in kept]
+    n, lost, gained, kept_right = np.moveaxis(
+        np.array(counts, np.int64).reshape(kept.size, 4, others.size), 1, 0
     )
     size = np.where(n > 0, n, np.nan)
     before, after = (kept_right + lost) / size, (kept_right + gained) / size
@@ -117,6 +112,17 @@ def flips(correctness: Correctness, scope: Scope) -> Flips:
         expected=before * (1 - after) + after * (1 - before),
         forced=np.abs(after - before),
     )
+
+
+def _turned(
+    correctness: Correctness, m: int, items: Bools, others: NDArray[np.intp]
+) -> list[NDArray[np.int64]]:
+    """Return, for one model, the items compared and those lost, gained and right both times."""
+    right, present = correctness.right[m][items], correctness.present[m][items]
+    at, now = right[:, [correctness.reference]], right[:, others]
+    both = present[:, others] & present[:, [correctness.reference]]
+    cells = (both, both & at & ~now, both & ~at & now, both & at & now)
+    return [cell.sum(axis=0, dtype=np.int64) for cell in cells]
 
 
 def flip_table(found: Flips) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -147,27 +147,12 @@ def configuration_effects(
     """
     if not 0 < alpha < 0.5:
         raise AnalysisError(f"alpha lies between 0 and one half, not {alpha}.")
-    tables = list(_tables(correctness, scope))
-    found = [_effect(table, 1 - alpha) for table in tables]
-    adjusted = adjust_p([p for _, _, p, _ in found]).p_values
-    effects = tuple(
-        AxisEffect(
-            model=table.model,
-            axis=table.axis,
-            levels=table.levels,
-            accuracy=tuple(_means(table.outcomes).tolist()),
-            items=len(table.outcomes),
-            test=test,
-            statistic=statistic,
-            p_value=p_value,
-            p_adjusted=float(p_adjusted),
-            pairs=pairs,
-        )
-        for table, (test, statistic, p_value, pairs), p_adjusted in zip(
-            tables, found, adjusted, strict=True
-        )
-    )
-    return ConfigurationEffects(scope.benchmark, effects, alpha)
+    effects = [_effect(table, 1 - alpha) for table in _tables(correctness, scope)]
+    adjusted = adjust_p([effect.p_value for effect in effects]).p_values
+    effects = [
+        replace(effect, p_adjusted=float(p)) for effect, p in zip(effects, adjusted, strict=True)
+    ]
+    return ConfigurationEffects(scope.benchmark, tuple(effects), alpha)
 
 
 def effect_table(found: ConfigurationEffects) -> pd.DataFrame:
@@ -220,8 +205,9 @@ def _tables(correctness: Correctness, scope: Scope) -> Iterator[_Table]:
         for axis, along in axes(correctness).items()
         if (kept := np.intersect1d(along, offered)).size > 1
     }
+    inside = np.flatnonzero(scope.items)
     for row, m in enumerate(counted.models):
-        model, items = correctness.models[m], correctness.complete(scope)[m]
+        model, items = correctness.models[m], inside[counted.complete[row]]
         clusters = correctness.cluster_of[items]
         for axis, along in ways.items():
             keys = tuple(correctness.configurations[c].key for c in along)
@@ -232,10 +218,24 @@ def _tables(correctness: Correctness, scope: Scope) -> Iterator[_Table]:
             yield _Table(model, "family", counted.names, shares, clusters)
 
 
-_Effect = tuple[str, float, float, tuple[LevelPair, ...]]
+def _effect(table: _Table, level: float) -> AxisEffect:
+    """Return the effect, its p-value not adjusted yet."""
+    test, statistic, p_value, pairs = _tested(table, level)
+    return AxisEffect(
+        model=table.model,
+        axis=table.axis,
+        levels=table.levels,
+        accuracy=tuple(_means(table.outcomes).tolist()),
+        items=len(table.outcomes),
+        test=test,
+        statistic=statistic,
+        p_value=p_value,
+        p_adjusted=p_value,
+        pairs=pairs,
+    )
 
 
-def _effect(table: _Table, level: float) -> _Effect:
+def _tested(table: _Table, level: float) -> tuple[str, float, float, tuple[LevelPair, ...]]:
     """Return test, statistic, p-value and pairs."""
     if table.independent:
         pairs = _exact_pairs(table, level) if len(table.outcomes) else ()

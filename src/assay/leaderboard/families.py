@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from assay.leaderboard.correctness import Bools, Correctness, Scope, family
+from assay.leaderboard.cube import cut
 from assay.leaderboard.finding import Finding
 from assay.leaderboard.wording import count, interval, percent
 from assay.stats.result import Interval
@@ -70,7 +71,7 @@ def families(correctness: Correctness, scope: Scope) -> Families:
     kept, offered = correctness.ranked(scope), correctness.offered(scope)
     member = np.array([family(correctness.configurations[c]) for c in offered])
     names, sizes = np.unique(member, return_counts=True)
-    right = correctness.right[kept][:, scope.items]
+    right = cut(correctness.right, kept, np.flatnonzero(scope.items))
     hits = [right[:, :, offered[member == name]].sum(axis=2, dtype=np.int16) for name in names]
     return Families(
         names=tuple(str(name) for name in names),

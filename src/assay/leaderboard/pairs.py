@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.leaderboard.correctness import Correctness, Scope
+from assay.leaderboard.cube import cut
 from assay.leaderboard.items import ItemClasses
 from assay.leaderboard.null_bands import ScopeBands
 from assay.stats import (
@@ -119,8 +120,8 @@ def _on_robust_items(
     second: NDArray[np.intp],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return number of items and gap of each pair, on items robust for all other models."""
-    cells = np.ix_(kept, np.flatnonzero(scope.items), correctness.offered(scope))
-    classes = ItemClasses.of(correctness.present[cells], correctness.right[cells])
+    places = kept, np.flatnonzero(scope.items), correctness.offered(scope)
+    classes = ItemClasses.of(cut(correctness.present, *places), cut(correctness.right, *places))
     at = np.ix_(kept, np.flatnonzero(scope.items))
     present = correctness.present[..., correctness.reference][at]
     right = correctness.right[..., correctness.reference][at].astype(np.int8)
@@ -140,10 +141,8 @@ def _count(correctness: Correctness, scope: Scope, kept: NDArray[np.intp]) -> _T
     cells = np.ix_(kept, np.flatnonzero(scope.items))
     present = correctness.present[..., correctness.reference][cells]
     right = correctness.right[..., correctness.reference][cells]
-    offered = correctness.offered(scope)
-    classes = ItemClasses.of(
-        correctness.present[cells][:, :, offered], correctness.right[cells][:, :, offered]
-    )
+    places = kept, np.flatnonzero(scope.items), correctness.offered(scope)
+    classes = ItemClasses.of(cut(correctness.present, *places), cut(correctness.right, *places))
     p, y, f = (x.astype(np.float64) for x in (present, right, classes.fragile & present))
     wrong = p - y
     # Inclusion and exclusion: "fragile for a or b" as a sum of products.

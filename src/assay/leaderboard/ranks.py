@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from assay.leaderboard.correctness import Correctness, Scope
+from assay.leaderboard.cube import cut
 from assay.stats import kendall_matrix, kendall_w
 
 
@@ -72,7 +73,7 @@ def ranking(correctness: Correctness, scope: Scope) -> Ranking:
     """Rank the models of `scope` under each configuration on the same items throughout."""
     kept, offered = correctness.ranked(scope), correctness.offered(scope)
     common = correctness.complete(scope)[kept].all(axis=0)
-    right = correctness.right[kept][:, common][:, :, offered]
+    right = cut(correctness.right, kept, np.flatnonzero(common), offered)
     n = int(common.sum())
     accuracy = right.mean(axis=1) if n else np.full((kept.size, offered.size), np.nan)
     ranks = rankdata(-accuracy, method="min", axis=0) if n else np.zeros(accuracy.shape)
