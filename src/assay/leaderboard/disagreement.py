@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.leaderboard.correctness import Correctness, Scope
+from assay.leaderboard.correctness import Bools, Correctness, Scope
 from assay.leaderboard.families import families, share_interval
 from assay.leaderboard.finding import Finding
 from assay.leaderboard.wording import count, interval, percent
