@@ -10,7 +10,7 @@ from assay.benchmarks.spec import Selection
 from assay.config.evaluation import cycle_plans
 from assay.config.registry import load_benchmark, load_grid, load_model, read_yaml
 from assay.config.schema import RunConfig
-from assay.config.study import BenchmarkRun, Study
+from assay.config.study import RESULTS, BenchmarkRun, Study
 from assay.core.capability import provided_by, require
 from assay.core.errors import ConfigError
 from assay.core.spec import ModelSpec
@@ -37,9 +37,15 @@ def resolve(config: Mapping[str, Any], *, where: str, registries: Path = Path("c
     Raises
     ------
     ConfigError
-        Naming the key, what is wrong with it and what is allowed.
+        Naming the key, what is wrong with it and what is allowed; or if ``results`` is a file.
     """
     run = validated(RunConfig, dict(config), where=where)
+    if RESULTS.exists() and not RESULTS.is_dir():
+        raise ConfigError(
+            "this is where records, tables and reports go, and it is no folder.",
+            where=RESULTS,
+            fix="move the file away.",
+        )
     if run.study in _RESERVED:
         raise ConfigError(f"study may not be called {run.study!r}.", where=where)
     _refuse_repeats("models", list(run.models), where)

@@ -44,6 +44,15 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def finished_files(folder: Path, *suffixes: str) -> list[Path]:
+    """Return the files of `folder` with one of `suffixes`, by name.
+
+    What a killed writer left half-written has a name that begins with a dot, and is none of them.
+    """
+    found = (path for path in folder.iterdir() if not path.name.startswith("."))
+    return sorted(path for path in found if path.suffix in suffixes)
+
+
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Yield a binary stream whose content appears at `path` as a whole, or not at all."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.errors import AnalysisError
-from assay.core.files import write_text
+from assay.core.files import finished_files, write_text
 from assay.plots.tables import POOLED
 from assay.report.charts import charts
 from assay.report.downloads import Download, copy_downloads
@@ -106,7 +106,7 @@ def _context(
         "software": software(),
         "downloads": downloads,
         "figures": {
-            path.stem: png_uri(path.read_bytes()) for path in sorted(figures.glob("*.png"))
+            path.stem: png_uri(path.read_bytes()) for path in finished_files(figures, ".png")
         },
         "chunks": items.embedded,
         "linked": len(items.linked),

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.core.files import atomic_write
+from assay.core.files import atomic_write, finished_files
 
 FOLDER = "files"
 
@@ -41,18 +41,14 @@ def copy_downloads(
         shutil.rmtree(target)
     groups = {
         "Numbers": [leaderboard],
-        "Tables": _files(tables, (".csv", ".parquet")),
-        "Figures": _files(figures, (".pdf", ".png")),
+        "Tables": finished_files(tables, ".csv", ".parquet"),
+        "Figures": finished_files(figures, ".pdf", ".png"),
     }
     return {
         group: [_copy(path, target / group.lower(), out) for path in paths]
         for group, paths in groups.items()
         if paths
     }
-
-
-def _files(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.suffix in suffixes)
 
 
 def _copy(path: Path, folder: Path, out: Path) -> Download:

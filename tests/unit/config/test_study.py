@@ -238,3 +238,12 @@ def test_how_a_server_may_be_asked_pays_for_nothing_twice(
 def test_weights_are_not_behind_the_api(study: Any) -> None:
     with pytest.raises(ConfigError, match="smollm2-135m.* no model behind a server"):
         study(models=["smollm2-135m"], runtime__backend="api")
+
+
+def test_a_file_where_results_go_is_named(
+    study: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").write_text("notes")
+    with pytest.raises(ConfigError, match="^results: .*no folder.*move the file away"):
+        study()

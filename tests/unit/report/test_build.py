@@ -109,6 +109,17 @@ def test_every_prompt_and_answer_is_there(study: SmallStudy, tmp_path: Path, bud
                 assert prompt == (None if shown is None else detail["prompts"][shown])
 
 
+def test_what_a_killed_writer_left_is_not_in_the_report(study: SmallStudy, tmp_path: Path) -> None:
+    build_report(**study.inputs, out=tmp_path / "whole")
+    halves = [study.figures / ".rank.77.tmp.png", study.tables / ".pairs.77.tmp.csv"]
+    for half in halves:
+        half.write_bytes(b"half")
+    build_report(**study.inputs, out=tmp_path / "again")
+    for half in halves:  # the study is shared by tests
+        half.unlink()
+    assert contents(tmp_path / "again") == contents(tmp_path / "whole")
+
+
 def test_verdict_comes_first_and_in_words(study: SmallStudy, tmp_path: Path) -> None:
     build_report(**study.inputs, out=tmp_path)
     text = "".join(outline((tmp_path / "index.html").read_text("utf-8")).text)
