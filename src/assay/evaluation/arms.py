@@ -28,6 +28,22 @@ _FILES = ("verdicts", "failures")
 _FACTS = b'{"facts":'
 
 
+class SourceFile(Result):
+    """One file that was read.
+
+    Attributes
+    ----------
+    path : str
+        As the manifest names the run, and below it.
+    bytes : int
+    sha256 : str
+    """
+
+    path: str
+    bytes: int
+    sha256: str
+
+
 class Facts(Result):
     """What was read of one run.
 
@@ -41,6 +57,8 @@ class Facts(Result):
         which there is no file.
     sha256 : str
         Of the records as JSON lines, in their order.
+    files : tuple of SourceFile
+        Every file that was read, traces and verdicts among them, by path.
     """
 
     records: int
@@ -48,6 +66,7 @@ class Facts(Result):
     refused: int
     missing: int
     sha256: str
+    files: tuple[SourceFile, ...] = ()
 
 
 class Input(Facts):
@@ -188,7 +207,23 @@ def _read(
         refused=len(reading.refused),
         missing=reading.missing,
         sha256=running.hexdigest(),
+        files=tuple(_files(arm, folder, reading)),
     )
+
+
+def _files(arm: Arm, folder: Path, reading: Reading) -> Iterator[SourceFile]:
+    roots = {folder / Path(source).expanduser(): _portable(source) for source in arm.sources}
+    named = [(_below(roots, path), file) for path, file in reading.inputs.files.items()]
+    for path, file in sorted(named, key=lambda pair: pair[0]):
+        yield SourceFile(path=path, bytes=file.bytes, sha256=file.sha256)
+
+
+def _below(roots: Mapping[Path, str], path: Path) -> str:
+    """Return the path of a file as the manifest names its run; of any other file its name."""
+    for place in (path, *path.parents):
+        if place in roots:
+            return (Path(roots[place]) / path.relative_to(place)).as_posix()
+    return path.name
 
 
 def _prefix(number: int) -> bytes:

@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from assay.core.errors import EvaluationError
 from assay.core.validation import first_problem
+from assay.evaluation.adapters.inputs import Inputs
 from assay.evaluation.failures import Classifier, EquaxisV1, Facts, failure_table
 from assay.evaluation.record import EvaluationRecord
 
@@ -85,7 +86,9 @@ class Reading:
     missing : int
         Attempts that a run says it made, of which there is no file.
     files : int
-        Files read.
+        Files of the run itself; what lies beside them is not counted.
+    inputs : Inputs
+        Digests of every file that was read.
     """
 
     options: Options = Options()
@@ -93,6 +96,7 @@ class Reading:
     refused: list[EvaluationError] = field(default_factory=list)
     missing: int = 0
     files: int = 0
+    inputs: Inputs = field(default_factory=Inputs)
 
     @cached_property
     def classifier(self) -> Classifier:
@@ -132,22 +136,29 @@ class Reading:
         return None if score is None else score >= self.options.threshold
 
     def failure(self, facts: Facts) -> dict[str, Any]:
-        """Return the fields of a record that name a failure, and the verdict that is left.
+        """Return the fields of a record that name a failure, and the verdict beside it.
 
-        What failed around the model leaves no verdict on it, whatever a grader then wrote; a
-        model or agent that broke without a verdict has not passed.
+        Verdict and failure are independent: what failed around the model keeps the verdict that
+        a grader nevertheless wrote, and the policy leaves it out of task quality. A model or
+        agent that broke without a verdict has not passed.
         """
         found = self.classifier.classify(facts)
         if found is None:
             return {"success": facts.passed}
-        verdict = facts.passed if found.kind == "infrastructure" else bool(facts.passed)
-        if found.kind == "infrastructure" and self.options.classifier == "table":
-            verdict = None
         return {
-            "success": verdict,
+            "success": facts.passed if found.kind == "infrastructure" else bool(facts.passed),
             "failure_code": found.code,
             "failure_class": found.kind,
             "classification_source": found.source,
+        }
+
+    def told(self, code: str, passed: bool | None) -> dict[str, Any]:
+        """Return the same fields of a failure that the runner itself tells."""
+        return {
+            "success": passed,
+            "failure_code": code,
+            "failure_class": self.classifier.kind(code),
+            "classification_source": "runner",
         }
 
     def record(self, where: str, /, **fields: Any) -> EvaluationRecord:

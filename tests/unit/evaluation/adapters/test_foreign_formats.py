@@ -89,7 +89,8 @@ def test_harbor_an_invalid_reward_is_no_verdict(tmp_path: Path) -> None:
     trial(job / "a", exception_info={"exception_type": "ApiRateLimitError"})
     trial(job / "b", reward_valid=False, task_name="x")
     (first, second) = read(job)
-    assert (first.success, first.failure_class) == (None, "infrastructure")
+    # The reward that a grader wrote stands beside the failure; one that Harbor disowns does not.
+    assert (first.success, first.failure_class) == (True, "infrastructure")
     assert (second.success, second.failure_code) == (None, "VERIFIER_RESULT_MISSING")
     (old, _) = read(job, classifier="equaxis-v1")
     assert (old.success, old.failure_code) == (True, "AGENT_EXECUTION_ERROR")
@@ -188,7 +189,7 @@ def test_terminal_bench(tmp_path: Path) -> None:
     got = [(r.task_id, r.attempt, r.success, r.failure_code) for r in found]
     assert got == [
         ("b", 1, False, "FUNCTIONAL_VERIFIER_FAILED"),
-        ("a", 1, None, "VERIFIER_RESULT_MISSING"),
+        ("a", 1, None, "ENVIRONMENT_FAILED"),
         ("a", 2, True, "TASK_TIMEOUT"),
     ]
     assert found[2].total_tokens == 15
@@ -222,7 +223,7 @@ def test_swe_bench_by_key_not_by_version(tmp_path: Path) -> None:
     }
     (tmp_path / "m.run.json").write_text(json.dumps(report))
     found = {r.task_id: r for r in read(tmp_path / "m.run.json")}
-    assert [found[key].success for key in sorted(found)] == [True, False, None, False, False]
+    assert [found[key].success for key in sorted(found)] == [True, False, False, False, False]
     assert found["sympy__sympy-3"].failure_code == "ENVIRONMENT_FAILED"
     assert found["django__django-1"].task_area == "django"
     folder = tmp_path / "logs" / "django__django-1"
@@ -262,6 +263,9 @@ def test_codex_counts_the_last_cumulative_usage(tmp_path: Path) -> None:
     # What the verdict states itself stays.
     assert record.latency_ms == 5
     assert record.trace == Trace(turns=0, tool_calls=1, tool_errors=1)
+    # The session says what the verdict does not: a tool failed.
+    assert record.failure_code == "TOOL_EXECUTION_FAILURE"
+    assert (record.failure_class, record.classification_source) == ("capability", "trace")
     with pytest.raises(EvaluationError, match="no verdict has the trialId 'S1'"):
         read(path, verdicts=str(verdict_file(tmp_path, "S2")))
 
@@ -289,6 +293,53 @@ def test_claude_code_counts_a_repeated_message_once(tmp_path: Path) -> None:
     (record,) = read(path, verdicts=str(verdict_file(tmp_path, "S")))
     assert (record.input_tokens, record.cached_tokens, record.output_tokens) == (5, 4, 7)
     assert (record.cost_usd, record.trace) == (0.25, Trace(turns=1, tool_calls=2, tool_errors=1))
+
+
+def test_claude_code_joins_the_lines_of_a_message(tmp_path: Path) -> None:
+    def line(part: dict[str, Any], message: str | None, uuid: str, **usage: int | None) -> Any:
+        said = {"id": message, "role": "assistant", "content": [part], "usage": usage}
+        return {"type": "assistant", "sessionId": "S", "uuid": uuid, "message": said}
+
+    calls = [{"type": "tool_use", "id": f"u{k}", "name": "Bash"} for k in range(2)]
+    path = jsonl(
+        tmp_path / "s" / "S.jsonl",
+        line({"type": "thinking", "thinking": "x"}, "m1", "a", input_tokens=3, output_tokens=1),
+        line(calls[0], "m1", "b", input_tokens=3, output_tokens=9),
+        line(calls[1], "m1", "c", input_tokens=None, output_tokens=9),
+        line({"type": "text", "text": "x"}, None, "d", input_tokens=5, output_tokens=1),
+        line({"type": "text", "text": "y"}, None, "e", input_tokens=7, output_tokens=1),
+    )
+    (record,) = read(path, verdicts=str(verdict_file(tmp_path, "S")))
+    assert (record.input_tokens, record.output_tokens) == (3 + 5 + 7, 9 + 1 + 1)
+    assert record.trace == Trace(turns=3, tool_calls=2, tool_errors=0)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code"),
+    [
+        ({"success": False}, "TOOL_ARGUMENT_REPAIR_EXHAUSTED"),
+        ({"success": False, "failureCode": "CANCELLED"}, "CANCELLED"),
+        ({"success": True}, None),
+        ({"success": None}, None),
+        (
+            {"success": True, "safetyEvaluated": True, "safetyViolation": True},
+            "SAFETY_VIOLATION",
+        ),
+    ],
+)
+def test_a_session_names_the_failure_that_its_verdict_leaves_open(
+    tmp_path: Path, verdict: dict[str, Any], code: str | None
+) -> None:
+    path = jsonl(
+        tmp_path / "s" / "x.jsonl",
+        {"event": "turn_start", "sessionId": "R"},
+        {"event": "tool_validation_failed", "sessionId": "R", "repairAllowed": False},
+        {"event": "tool_blocked", "sessionId": "R"},
+        {"event": "tool_result", "sessionId": "R", "isError": True},
+    )
+    verdicts = jsonl(tmp_path / "verdicts.jsonl", {"taskId": "t", "trialId": "R"} | verdict)
+    (record,) = read(path, verdicts=str(verdicts))
+    assert (record.success, record.failure_code) == (verdict["success"], code)
 
 
 def test_runtime_traces(tmp_path: Path) -> None:

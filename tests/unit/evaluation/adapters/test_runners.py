@@ -51,6 +51,16 @@ def test_lm_eval_samples_that_were_appended_are_further_attempts(tmp_path: Path)
     assert [record.attempt for record in found] == [1] * 4 + [2] * 4
 
 
+def test_lm_eval_samples_of_a_second_run_in_the_folder_are_further_attempts(
+    tmp_path: Path,
+) -> None:
+    for day in (1, 2):
+        shutil.copy(samples("toy_mc"), tmp_path / f"samples_toy_mc_2026-12-0{day}T00-00-00.jsonl")
+    found = records(tmp_path)
+    assert len({record.task_id for record in found}) == 4
+    assert [record.attempt for record in found] == [1] * 4 + [2] * 4
+
+
 def test_a_file_that_is_damaged_as_a_whole_is_counted(tmp_path: Path) -> None:
     for folder, name in (("lighteval", "details_x.parquet"), ("inspect", "b.eval")):
         shutil.copytree(RUNNERS / folder, tmp_path / folder)
