@@ -80,7 +80,7 @@ def read_json(path: Path) -> Any:
         raise AssayError("file not found.", where=path) from error
     except OSError as error:
         raise AssayError(f"cannot be read: {error.strerror}.", where=path) from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise AssayError(f"not valid JSON: {error}.", where=path) from error
 
 
@@ -111,7 +111,7 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Any]]:
                 continue
             try:
                 yield number, json.loads(line)
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            except (ValueError, RecursionError) as error:
                 raise AssayError(f"not valid JSON: {error}.", where=f"{path}:{number}") from error
 
 

@@ -151,7 +151,7 @@ class RuntimeTraces(Sessions):
 
     def is_line(self, line: Mapping[str, Any]) -> bool:
         """Return whether a line can only be of this format."""
-        return line.get("event") in self._EVENTS
+        return str(line.get("event")) in self._EVENTS
 
     def facts(
         self, place: Path, events: list[tuple[str, dict[str, Any]]]
