@@ -107,18 +107,65 @@ def _resampled(number: Ints, first: Floats, second: Floats, share: float, seed: 
     """Return the log-ratio of the quantile over resampled tasks, shape (draw,)."""
     rng = np.random.default_rng([seed, number.size])
     tasks = int(number.max()) + 1
-    orders = [np.argsort(values, kind="stable") for values in (first, second)]
+    arms = [_Quantile.of(number, values, share, tasks) for values in (first, second)]
     logs = np.empty(_DRAWS)
     for draw in range(_DRAWS):
-        times = np.bincount(rng.integers(0, tasks, tasks), minlength=tasks)[number]
-        before, after = (
-            _weighted_quantile(values[order], times[order], share)
-            for values, order in zip((first, second), orders, strict=True)
-        )
+        times = np.bincount(rng.integers(0, tasks, tasks), minlength=tasks)
+        before, after = (arm.drawn(times) for arm in arms)
         logs[draw] = math.log(after / before) if before > 0 and after > 0 else math.nan
     return logs
 
 
-def _weighted_quantile(ordered: Floats, times: Ints, share: float) -> float:
-    reached = np.cumsum(times)
-    return float(ordered[np.searchsorted(reached, share * reached[-1])])
+@dataclass(frozen=True, slots=True)
+class _Quantile:
+    """A quantile of attempts whose tasks are drawn several times each.
+
+    It lies near the one of the attempts as they are: only attempts around it are looked at, and
+    all of them in the rare draw in which it does not.
+
+    Attributes
+    ----------
+    ordered, task : ndarray, shape (attempt,)
+        Values in their order, and the task of each.
+    low, high : int
+        The attempts around the quantile.
+    below, sizes : ndarray of int, shape (task,)
+        Attempts of each task before `low`, and in all.
+    """
+
+    share: float
+    ordered: Floats
+    task: Ints
+    low: int
+    high: int
+    below: Ints
+    sizes: Ints
+
+    @classmethod
+    def of(cls, number: Ints, values: Floats, share: float, tasks: int) -> _Quantile:
+        order = np.argsort(values, kind="stable")
+        task = number[order]
+        # Five standard errors of a share of as many independent values as there are tasks.
+        width = math.ceil(5 * math.sqrt(share * (1 - share) / tasks) * values.size)
+        middle = int(share * values.size)
+        low, high = max(0, middle - width), min(values.size, middle + width + 1)
+        return cls(
+            share=share,
+            ordered=values[order],
+            task=task,
+            low=low,
+            high=high,
+            below=np.bincount(task[:low], minlength=tasks),
+            sizes=np.bincount(task, minlength=tasks),
+        )
+
+    def drawn(self, times: Ints) -> float:
+        """Return the quantile where task k is there `times[k]` times."""
+        needed = self.share * int(times @ self.sizes)
+        before = int(times @ self.below)
+        if before < needed:
+            reached = before + np.cumsum(times[self.task[self.low : self.high]])
+            if reached[-1] >= needed:
+                return float(self.ordered[self.low + np.searchsorted(reached, needed)])
+        reached = np.cumsum(times[self.task])
+        return float(self.ordered[np.searchsorted(reached, needed)])
