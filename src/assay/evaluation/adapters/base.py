@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -73,6 +72,25 @@ class Options(BaseModel):
         return re.compile(given) if given and not given.startswith("@") else None
 
 
+class Part:
+    """What is read inside is one part of a run; a generator would cost as much as a record."""
+
+    __slots__ = ("_reading",)
+
+    def __init__(self, reading: Reading):
+        self._reading = reading
+
+    def __enter__(self) -> None:
+        """Begin the part."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        """Count an error of the part where the reading keeps going."""
+        if not self._reading.keep_going or not isinstance(error, EvaluationError):
+            return False
+        self._reading.refused.append(error)
+        return True
+
+
 @dataclass
 class Reading:
     """One reading of a run: its options, and what was refused.
@@ -105,15 +123,9 @@ class Reading:
             return EquaxisV1()
         return failure_table(self.options.failures)
 
-    @contextmanager
-    def part(self) -> Iterator[None]:
+    def part(self) -> Part:
         """Read one part of a run (a line, a trial): with `keep_going` a bad one is counted."""
-        try:
-            yield
-        except EvaluationError as error:
-            if not self.keep_going:
-                raise
-            self.refused.append(error)
+        return Part(self)
 
     def task(self, name: Any, facts: Mapping[str, Any], where: str) -> str:
         """Return the id of a task that the run calls `name`."""
