@@ -13,7 +13,6 @@ from assay.core.errors import ConfigError
 from assay.core.identity import canonical_json
 from assay.core.validation import validated
 from assay.evaluation.manifest import CycleManifest, read_manifest
-from assay.evaluation.policy import Policy
 from assay.grid.configuration import Configuration, Grid
 
 #: Rules of a cycle in their order; the last where equal arms are asked for.
@@ -134,19 +133,16 @@ def own_manifest(
         "cycleId": model,
         "taxonomy": chosen.taxonomy,
         # A shard measures neither cost nor latency nor safety of an answer.
-        "policy": {"name": chosen.policy, "guardrails": [], **_shared_level(len(tried))},
+        "policy": {
+            "name": chosen.policy,
+            "guardrails": [],
+        },
         "baseline": {"name": model, "job": list(folders), **part},
         "experiments": tried,
     }
     if chosen.expected is not None:
         value["policy"]["expected_success_rate"] = chosen.expected
     return validated(CycleManifest, value, where="evaluation")
-
-
-def _shared_level(candidates: int) -> dict[str, float]:
-    """Return the level of superiority that so many candidates share (Bonferroni)."""
-    whole = Policy.model_fields["alpha_superiority"].default
-    return {"alpha_superiority": round(whole / candidates, 8)} if candidates else {}
 
 
 def _interventions(grid: Grid) -> Iterator[dict[str, Any]]:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from assay.evaluation.aggregates import Members
 from assay.evaluation.results import Bounds
 from assay.evaluation.table import Bits, Ints
 from assay.evaluation.verdicts import Effect, TippingPoint
 from assay.stats import PairedCounts, clustered_difference, mcnemar_exact, paired_difference
+from assay.stats.tango import tango_z
 
 _NOTHING = "no matched attempt with a verdict"
 
@@ -96,6 +98,25 @@ def effects(matched: Matched, members: Members, level: float) -> list[Effect]:
             inside = groups == group
             found.append(_clustered(change[inside], task[inside], level, counts))
     return found
+
+
+def loss_p(matched: Matched, margin: float) -> float | None:
+    """Return the p-value of a loss of `margin`; small where the loss is shown to be smaller.
+
+    The tests that the intervals of `effect` invert: Tango's score test, or that of the sums of
+    each task. None where there is nothing to test, or too few tasks.
+    """
+    kept = matched.where(matched.judged)
+    change = kept.candidate - kept.baseline
+    if not change.size:
+        return None
+    if np.unique(kept.task).size == change.size:
+        counts = (np.array([n]) for n in ((change > 0).sum(), (change < 0).sum(), change.size))
+        return float(special.ndtr(-tango_z(*counts, delta=-margin))[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = clustered_difference(change + margin, kept.task, alternative="greater")
+    return _known(found.p_value)
 
 
 def _nothing(counts: dict[str, int]) -> Effect:

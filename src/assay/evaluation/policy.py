@@ -44,6 +44,8 @@ class Policy(BaseModel):
     unmeasured, baseline_reuse : {"block", "allow"}
         Whether a guardrail that was not measured, and a baseline that also suggested the
         hypothesis, keep a candidate from being deployed.
+    candidates : {"together", "alone"}
+        Whether what the candidates of one cycle show is corrected over all of them.
     unpaired : {"missing", "ignore"}
         Whether tasks of one arm alone count against the candidate.
     changed_versions : {"refuse", "exclude"}
@@ -75,6 +77,7 @@ class Policy(BaseModel):
     guardrails: tuple[Metric, ...] = ()
     unmeasured: Literal["block", "allow"] = "block"
     baseline_reuse: Literal["block", "allow"] = "block"
+    candidates: Literal["together", "alone"] = "together"
     unpaired: Literal["missing", "ignore"] = "missing"
     changed_versions: Literal["refuse", "exclude"] = "refuse"
 

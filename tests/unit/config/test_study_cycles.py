@@ -87,7 +87,6 @@ def test_the_script_reads_what_the_plan_says(project: Path) -> None:
         "name": "statistical",
         "guardrails": [],
         "expected_success_rate": 0.5,
-        "alpha_superiority": 0.0025,  # ten candidates share one level
     }
 
 
