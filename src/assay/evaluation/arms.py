@@ -19,12 +19,11 @@ from assay.core.validation import validated
 from assay.evaluation.adapters import Options, Reading, read_records
 from assay.evaluation.manifest import Arm, CycleManifest, Filters
 from assay.evaluation.record import EvaluationRecord
+from assay.evaluation.registries import project_file
 from assay.evaluation.results import Result
 from assay.evaluation.select import AtHand, belongs, select
 from assay.evaluation.taxonomy import Taxonomy, load_taxonomy
 
-#: Options of adapters that are files.
-_FILES = ("verdicts", "failures")
 _FACTS = b'{"facts":'
 
 
@@ -232,8 +231,13 @@ def _prefix(number: int) -> bytes:
 
 def _options(arm: Arm, folder: Path) -> dict[str, Any]:
     """Return the adapter's options, files among them from the manifest's folder."""
-    files = {name: str(folder / str(arm.options[name])) for name in _FILES if name in arm.options}
-    return {**arm.options, **files}
+    found = dict(arm.options)
+    if found.get("verdicts") is not None:
+        found["verdicts"] = str(folder / str(found["verdicts"]))
+    if found.get("failures") is not None:
+        path = project_file("failures", str(found["failures"]), folder)
+        found["failures"] = None if path is None else str(path)
+    return found
 
 
 def _refuse_other_count(arm: Arm, found: int) -> None:

@@ -24,6 +24,7 @@ from assay.evaluation.hypotheses import hypothesize
 from assay.evaluation.hypothesis import Focus, ImprovementHypothesis
 from assay.evaluation.manifest import CycleManifest
 from assay.evaluation.policy import Policy, load_policy
+from assay.evaluation.registries import is_file_name
 from assay.evaluation.results import Diagnosis, Result
 from assay.evaluation.verdicts import Comparison, Decision, Design
 
@@ -93,7 +94,7 @@ def run_cycle(manifest: CycleManifest, folder: Path) -> CycleReport:
 def policy_of(manifest: CycleManifest, folder: Path) -> Policy:
     """Return the manifest's policy: a name, a YAML file, or changes to a named one."""
     chosen = manifest.policy
-    if isinstance(chosen, str) and Path(chosen).suffix in (".yaml", ".yml"):
+    if isinstance(chosen, str) and is_file_name(chosen):
         return load_policy(folder / chosen)
     return load_policy(chosen, where="policy")
 
