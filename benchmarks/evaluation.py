@@ -144,7 +144,8 @@ def line(arm: str, k: int, success: bool, took: float, read: int) -> str:
         f'"capabilityTags":["tag-{task % TAGS}","tag-{task // TAGS % TAGS}"],'
         f'"success":{str(success).lower()},"score":{int(success)},"failureCode":{code},'
         f'"safetyEvaluated":true,"safetyViolation":false,"latencyMs":{took},'
-        f'"costUsd":{read / 1e6},"inputTokens":{read},"outputTokens":500,"totalTokens":{read + 500},'
+        f'"costUsd":{read / 1e6},"inputTokens":{read},"outputTokens":500,'
+        f'"totalTokens":{read + 500},'
         f'"resultPath":"{arm}/task-{task}/{k}/result.json"}}\n'
     )
 
