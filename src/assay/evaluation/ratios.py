@@ -15,6 +15,8 @@ from assay.stats.clusters import FEWEST_CLUSTERS
 
 #: Resamples of tasks for the interval of a ratio of quantiles.
 _DRAWS = 1_000
+#: Numbers that are worked on at once.
+_AT_ONCE = 1 << 21
 _QUANTILES = f"percentiles of {_DRAWS:,} resamples of tasks"
 #: Tasks that a quantile's interval needs: below, resamples hardly ever hold the slowest ones.
 _FEWEST = {0.5: FEWEST_CLUSTERS, 0.95: 20}
@@ -108,12 +110,18 @@ def _resampled(number: Ints, first: Floats, second: Floats, share: float, seed: 
     rng = np.random.default_rng([seed, number.size])
     tasks = int(number.max()) + 1
     arms = [_Quantile.of(number, values, share, tasks) for values in (first, second)]
-    logs = np.empty(_DRAWS)
-    for draw in range(_DRAWS):
-        times = np.bincount(rng.integers(0, tasks, tasks), minlength=tasks)
+    widest = max(tasks, *(arm.high - arm.low for arm in arms))
+    size = max(1, _AT_ONCE // widest)
+    logs = []
+    for start in range(0, _DRAWS, size):
+        draws = min(size, _DRAWS - start)
+        picks = rng.integers(0, tasks, (draws, tasks)) + tasks * np.arange(draws)[:, None]
+        times = np.bincount(picks.ravel(), minlength=draws * tasks).reshape(draws, tasks)
         before, after = (arm.drawn(times) for arm in arms)
-        logs[draw] = math.log(after / before) if before > 0 and after > 0 else math.nan
-    return logs
+        known = (before > 0) & (after > 0)
+        ratio = np.divide(after, before, out=np.full(draws, np.nan), where=known)
+        logs.append(np.log(ratio))
+    return np.concatenate(logs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +167,14 @@ class _Quantile:
             sizes=np.bincount(task, minlength=tasks),
         )
 
-    def drawn(self, times: Ints) -> float:
-        """Return the quantile where task k is there `times[k]` times."""
-        needed = self.share * int(times @ self.sizes)
-        before = int(times @ self.below)
-        if before < needed:
-            reached = before + np.cumsum(times[self.task[self.low : self.high]])
-            if reached[-1] >= needed:
-                return float(self.ordered[self.low + np.searchsorted(reached, needed)])
-        reached = np.cumsum(times[self.task])
-        return float(self.ordered[np.searchsorted(reached, needed)])
+    def drawn(self, times: Ints) -> Floats:
+        """Return the quantile where task k is there `times[d, k]` times, shape (draw,)."""
+        needed, before = self.share * (times @ self.sizes), times @ self.below
+        reached = before[:, None] + np.cumsum(times[:, self.task[self.low : self.high]], axis=1)
+        place = (reached < needed[:, None]).sum(axis=1)
+        last = self.high - self.low - 1
+        found = self.ordered[self.low + np.minimum(place, last)]
+        for draw in np.flatnonzero((before >= needed) | (place > last)):
+            whole = np.cumsum(times[draw, self.task])
+            found[draw] = self.ordered[np.searchsorted(whole, needed[draw])]
+        return found
