@@ -7,8 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from assay.evaluation.experiment import compare_tables
-from assay.evaluation.hypothesis import ImprovementHypothesis
+from assay.evaluation.effects import Matched, effect
+from assay.evaluation.guardrails import Arms, guardrails
+from assay.evaluation.pairing import pair
 from assay.evaluation.policy import load_policy
 from assay.evaluation.table import Table
 from support import simulation as sim
@@ -29,13 +30,14 @@ RULES = (
     sim.Rule("mean holds", "mean latency at most the limit above, as in equaxis-v1", naive=True),
     sim.Rule("mean broken", "mean latency more than the limit above", naive=True),
 )
-POLICY = load_policy({"guardrails": list(COLUMNS), "alpha_harm": 0.05})
+POLICY = load_policy({"guardrails": list(COLUMNS)})
 LIMITS = {
     "total": POLICY.max_token_increase_rate,
     "cost": POLICY.max_cost_increase_rate,
     "latency": POLICY.max_latency_increase_rate,
 }
-WHOLE = ImprovementHypothesis(id="whole")
+#: Success is looked at elsewhere.
+NOTHING = effect(Matched(*(np.zeros(0, np.int64) for _ in range(3))), POLICY.level)
 
 
 def arms(
@@ -81,10 +83,11 @@ def _claims(
     before: np.ndarray, after: np.ndarray, attempts: int, of_limit: float
 ) -> dict[str, bool]:
     grown = {column: after * (1 + of_limit * limit) for column, limit in LIMITS.items()}
-    baseline = _table(dict.fromkeys(LIMITS, before), attempts)
-    compared = compare_tables(WHOLE, baseline, _table(grown, attempts), POLICY)
+    tables = _table(dict.fromkeys(LIMITS, before), attempts), _table(grown, attempts)
+    compared = Arms(*tables, pair(*tables, POLICY))
+    nowhere = np.zeros(before.size, bool)
     claims = {}
-    for limit in compared.guardrails:
+    for limit in guardrails(compared, nowhere, NOTHING, None, POLICY):
         if limit.scope == "suite" and limit.metric in TITLES:
             title = TITLES[limit.metric]
             claims[f"{title} holds"] = limit.status == "passed"
@@ -107,7 +110,7 @@ PATH = sim.Path(
         "(broken). Wrong when it is exactly the limit; broken is also wrong when both arms take "
         "the same."
     ),
-    product="`assay.evaluation`: `compare`",
+    product="`assay.evaluation.guardrails`, as `compare` calls it",
     rules=RULES,
     scenarios=(
         *(
@@ -117,7 +120,7 @@ PATH = sim.Path(
                 slow=slow,
             )
             for n, tasks, attempts, spread, storms, slow in (
-                ("60", 60, 1, 0.8, 0.0, False), ("300", 300, 1, 0.8, 0.0, True),
+                ("60", 60, 1, 0.8, 0.0, True), ("300", 300, 1, 0.8, 0.0, False),
                 ("300", 300, 1, 0.8, 0.05, True), ("25", 25, 1, 0.8, 0.0, True),
                 ("60 tasks × 5", 60, 5, 0.8, 0.05, True), ("60 tasks × 5", 60, 5, 2.0, 0.0, True),
             )
@@ -132,7 +135,7 @@ PATH = sim.Path(
                 slow=slow,
             )
             for n, tasks, attempts, spread, storms, slow in (
-                ("60", 60, 1, 0.8, 0.05, False), ("300", 300, 1, 0.8, 0.05, True),
+                ("60", 60, 1, 0.8, 0.05, True), ("300", 300, 1, 0.8, 0.05, True),
                 ("60 tasks × 5", 60, 5, 2.0, 0.05, True),
             )
         ),
