@@ -57,7 +57,7 @@ class Facts(Result):
     sha256 : str
         Of the records as JSON lines, in their order.
     files : tuple of SourceFile
-        Every file that was read, traces and verdicts among them, by path.
+        Every file that was read, by path: traces, verdicts, labels and failure table among them.
     """
 
     records: int
@@ -170,21 +170,34 @@ def read_runs(manifest: CycleManifest, folder: Path, path: Path) -> Runs:
     EvaluationError
         If a run cannot be read, or has not as many records as the manifest says.
     """
-    taxonomy = None
-    if manifest.taxonomy is not None:
-        taxonomy = load_taxonomy(folder / manifest.taxonomy)
+    taxonomy = None if manifest.taxonomy is None else load_taxonomy(folder / manifest.taxonomy)
     with atomic_write(path) as stream:
         for number, arm in enumerate(manifest.runs().values()):
-            facts = _read(arm, folder, taxonomy, stream, _prefix(number))
+            reading = _reading(arm, manifest, folder)
+            facts = _read(arm, folder, taxonomy, reading, stream, _prefix(number))
             stream.write(_FACTS + facts.model_dump_json().encode() + b"}\n")
     return Runs(manifest, path)
 
 
-def _read(
-    arm: Arm, folder: Path, taxonomy: Taxonomy | None, stream: IO[bytes], prefix: bytes
-) -> Facts:
+def _reading(arm: Arm, manifest: CycleManifest, folder: Path) -> Reading:
+    """Return a reading that has noted what is read beside the run: labels and a failure table."""
     options = validated(Options, _options(arm, folder), where="options")
     reading = Reading(options, keep_going=arm.keep_going)
+    if options.failures is not None:
+        reading.inputs.add(options.failures)
+    if manifest.taxonomy is not None:
+        reading.inputs.add(folder / manifest.taxonomy)
+    return reading
+
+
+def _read(
+    arm: Arm,
+    folder: Path,
+    taxonomy: Taxonomy | None,
+    reading: Reading,
+    stream: IO[bytes],
+    prefix: bytes,
+) -> Facts:
     plain = "records" if arm.records is not None else None
     found = read_records(
         [folder / Path(source).expanduser() for source in arm.sources],

@@ -173,7 +173,7 @@ class _Quantile:
         reached = before[:, None] + np.cumsum(times[:, self.task[self.low : self.high]], axis=1)
         place = (reached < needed[:, None]).sum(axis=1)
         last = self.high - self.low - 1
-        found = self.ordered[self.low + np.minimum(place, last)]
+        found: Floats = self.ordered[self.low + np.minimum(place, last)]
         for draw in np.flatnonzero((before >= needed) | (place > last)):
             whole = np.cumsum(times[draw, self.task])
             found[draw] = self.ordered[np.searchsorted(whole, needed[draw])]

@@ -62,18 +62,22 @@ def test_a_cycle_tells_the_digests_as_the_manifest_names_the_runs(tmp_path: Path
     session.parent.mkdir()
     session.write_text('{"event": "turn_start", "sessionId": "R"}\n')
     (tmp_path / "v.jsonl").write_text('{"taskId": "t", "trialId": "R", "success": true}\n')
+    (tmp_path / "labels.json").write_text('{"tasks": {"t": {"taskArea": "x"}}}')
+    (tmp_path / "f.yaml").write_text("version: 1\ncodes: {AGENT_EXECUTION_ERROR: capability}\n")
     manifest = CycleManifest.model_validate(
         {
-            "baseline": {"job": "jobs/one"},
+            "taxonomy": "labels.json",
+            "baseline": {"job": "jobs/one", "options": {"failures": "f.yaml"}},
             "experiments": [{"name": "b", "job": "s", "options": {"verdicts": "v.jsonl"}}],
         }
     )
     runs = read_runs(manifest, tmp_path, tmp_path / "records.jsonl")
     files = [[(file.path, file.sha256) for file in one.files] for one in runs.inputs]
-    whole = digests(tmp_path / "jobs") | digests(tmp_path / "s") | digests(tmp_path / "v.jsonl")
+    sha = {name: found for name, (_, found) in digests(tmp_path).items()}
+    labels = ("labels.json", sha["labels.json"])
     assert files == [
-        [("jobs/one/results.json", whole["results.json"][1])],
-        [("s/x.jsonl", whole["x.jsonl"][1]), ("v.jsonl", whole["v.jsonl"][1])],
+        [("f.yaml", sha["f.yaml"]), ("jobs/one/results.json", sha["results.json"]), labels],
+        [labels, ("s/x.jsonl", sha["x.jsonl"]), ("v.jsonl", sha["v.jsonl"])],
     ]
 
 
