@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,6 +11,8 @@ from assay.core.errors import EvaluationError
 from assay.evaluation.adapters.files import count, mapping, parse
 from assay.evaluation.adapters.sessions import Sessions, latency
 from assay.evaluation.record import Trace
+
+_EXITED = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,10})$", re.MULTILINE)
 
 
 class Codex(Sessions):
@@ -50,11 +53,16 @@ class Codex(Sessions):
 
 
 def _exit_code(item: Mapping[str, Any]) -> int | None:
+    """Return a command's exit code: JSON in old versions, lines above the output in newer ones."""
     if item.get("type") not in ("function_call_output", "custom_tool_call_output"):
         return None
-    output = item.get("output")
-    try:
-        told = parse(output.encode(), "") if isinstance(output, str) else output
-    except EvaluationError:
-        return None
+    told = item.get("output")
+    if isinstance(told, str):
+        head, mark, _ = told.partition("\nOutput:")
+        if mark and (said := _EXITED.search(head)):
+            return int(said[1])
+        try:
+            told = parse(told.encode("utf-8", "replace"), "")
+        except EvaluationError:
+            return None
     return count(mapping(mapping(told).get("metadata")).get("exit_code"))

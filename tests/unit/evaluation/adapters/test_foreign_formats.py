@@ -270,6 +270,29 @@ def test_codex_counts_the_last_cumulative_usage(tmp_path: Path) -> None:
         read(path, verdicts=str(verdict_file(tmp_path, "S2")))
 
 
+@pytest.mark.parametrize(
+    ("output", "errors"),
+    [
+        ("Exit code: 2\nWall time: 0.1 seconds\nOutput:\nno", 1),
+        ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\nExit code: 2", 0),
+        ("Wall time: 1 seconds\nProcess exited with code 127\nOutput:\n", 1),
+        ("Exit code: 2", 0),  # the text of another tool
+        ('{"output": "", "metadata": {"exit_code": 1}}', 1),
+        ({"metadata": {"exit_code": []}}, 0),
+    ],
+)
+def test_codex_reads_exit_codes_of_every_version(tmp_path: Path, output: Any, errors: int) -> None:
+    path = jsonl(
+        tmp_path / "s" / "rollout-1.jsonl",
+        {"type": "session_meta", "payload": {"id": "S1"}},
+        {"type": "response_item", "payload": {"type": "function_call", "name": "shell"}},
+        {"type": "response_item", "payload": {"type": "function_call_output", "output": output}},
+    )
+    (record,) = read(path, verdicts=str(verdict_file(tmp_path, "S1")))
+    assert record.trace is not None
+    assert record.trace.tool_errors == errors
+
+
 def test_claude_code_counts_a_repeated_message_once(tmp_path: Path) -> None:
     def said(tokens: int | None, call: str = "u1") -> dict[str, Any]:
         usage = {"input_tokens": 1, "cache_read_input_tokens": 4, "output_tokens": tokens}
