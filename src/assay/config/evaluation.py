@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.config.schema import Evaluation
 from assay.core.errors import ConfigError
-from assay.core.identity import canonical_json
+from assay.core.identity import canonical_json, sha256_file
 from assay.core.validation import validated
 from assay.evaluation.manifest import CycleManifest, read_manifest
 from assay.evaluation.policy import load_policy
@@ -57,6 +57,7 @@ class CyclePlan:
         value = self.manifest.model_dump(
             mode="json", by_alias=True, exclude={"llm"}, exclude_defaults=True
         )
+        registered = {path: sha256_file(Path(path)) for path in sorted(self._registered())}
         return canonical_json(
             {
                 "cycle": self.name,
@@ -64,6 +65,7 @@ class CyclePlan:
                 "folder": self.folder.as_posix(),
                 "equal_arms": self.equal_arms,
                 "seed": self.seed,
+                **({"registered": registered} if registered else {}),
             }
         )
 
@@ -93,7 +95,7 @@ class CyclePlan:
         named: list[tuple[Kind, str]] = [("policies", name)]
         named += [("failures", str(table)) for table in tables if table]
         found = (project_file(kind, one, self.folder) for kind, one in named)
-        return {str(path) for path in found if path is not None}
+        return {str(path) for path in found if path is not None and path.is_file()}
 
 
 def _files(path: Path) -> Iterator[Path]:

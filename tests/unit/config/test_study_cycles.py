@@ -121,6 +121,11 @@ def test_a_policy_and_a_table_of_the_project_are_named_and_watched(
     assert plan.manifest.baseline.options == {"failures": "mine"}
     watched = {"config/failures/mine.yaml", "config/policies/mine.yaml"}
     assert watched < set(plan.inputs())
+    before = plan.parameters
+    (tmp_path / "config/policies/mine.yaml").write_text("base: equaxis-v1\nname: mine\n")
+    again = plans(project, shards=True, policy="mine", failures="mine")["m"]
+    assert again.parameters != before
+    assert json.loads(again.parameters)["manifest"] == json.loads(before)["manifest"]
     assert not watched & set(plans(project, shards=True)["m"].inputs())
     with pytest.raises(ConfigError, match="unknown policy 'mime'"):
         plans(project, shards=True, policy="mime")
@@ -128,6 +133,8 @@ def test_a_policy_and_a_table_of_the_project_are_named_and_watched(
     path = tmp_path / "agents" / "cycle.json"
     path.parent.mkdir()
     path.write_text(json.dumps(cycle | {"policy": "other.yaml"}))
+    for name in ("mine.yaml", "other.yaml"):
+        (path.parent / name).write_text("version: 1")
     plan = plans(project, cycles={"agents": "agents/cycle.json"})["agents"]
     files = ("j", "mine.yaml", "other.yaml", "v.jsonl")
     assert plan.inputs() == [f"agents/{name}" for name in files]
