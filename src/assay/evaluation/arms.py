@@ -198,10 +198,9 @@ def _read(
     stream: IO[bytes],
     prefix: bytes,
 ) -> Facts:
-    plain = "records" if arm.records is not None else None
     found = read_records(
         [folder / Path(source).expanduser() for source in arm.sources],
-        adapter=arm.adapter or plain,
+        adapter=arm.adapter or ("records" if arm.records is not None else None),
         taxonomy=taxonomy,
         reading=reading,
     )
