@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.core.errors import EvaluationError
-from assay.evaluation.adapters import ADAPTERS, Reading, read_records, register
+from assay.evaluation.adapters import Reading, read_records
 from assay.evaluation.adapters.reading import find_adapter
 from assay.evaluation.record import EvaluationRecord, Trace
 
@@ -277,26 +277,3 @@ def test_a_wrong_line_is_named(tmp_path: Path, name: str, text: str, problem: st
     (tmp_path / name).write_text(text)
     with pytest.raises(EvaluationError, match=problem):
         list(read_records(tmp_path / name, adapter="records"))
-
-
-class Mine:
-    """An adapter of a user."""
-
-    name = "mine"
-
-    def sniff(self, path: Path) -> bool:
-        return path.suffix == ".mine"
-
-    def read(self, path: Path, reading: Reading):
-        yield reading.record(str(path), task_id=path.stem, success=True)
-
-
-def test_a_user_adds_an_adapter(tmp_path: Path) -> None:
-    (tmp_path / "x.mine").write_text("")
-    register(Mine())
-    try:
-        assert [r.task_id for r in read(tmp_path / "x.mine")] == ["x"]
-        with pytest.raises(ValueError, match="'mine' already"):
-            register(Mine())
-    finally:
-        del ADAPTERS["mine"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.core.errors import AssayError, EvaluationError
-from assay.evaluation.adapters import Reading, read_records
+from assay.evaluation.adapters import ADAPTERS, Reading, read_records, register
 from assay.evaluation.adapters.reading import find_adapter
 from assay.evaluation.record import EvaluationRecord
 
@@ -226,3 +226,26 @@ def test_what_cannot_be_used_is_counted_with_keep_going(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="no JSON"):
         records(folder)
     shutil.rmtree(folder)
+
+
+class Mine:
+    """An adapter of a user."""
+
+    name = "mine"
+
+    def sniff(self, path: Path) -> bool:
+        return path.suffix == ".mine"
+
+    def read(self, path: Path, reading: Reading):
+        yield reading.record(str(path), task_id=path.stem, success=True)
+
+
+def test_a_user_adds_an_adapter(tmp_path: Path) -> None:
+    (tmp_path / "x.mine").write_text("")
+    register(Mine())
+    try:
+        assert [r.task_id for r in records(tmp_path / "x.mine")] == ["x"]
+        with pytest.raises(ValueError, match="'mine' already"):
+            register(Mine())
+    finally:
+        del ADAPTERS["mine"]
