@@ -97,25 +97,20 @@ PATH = sim.Path(
                 partial(cycles, candidates=candidates, n=n), slow=slow,
             )
             for candidates, n, slow in (
-                (2, 200, False), (4, 200, True), (4, 2000, True), (10, 200, True),
+                (2, 200, False), (6, 200, True), (3, 1000, True),
             )
         ),
         sim.Scenario(
-            "4 candidates, target +.2, nine tags down: the suite at −3 points", "30 a tag",
+            "3 candidates, target +.2, nine tags down: the suite at −3 points", "30 a tag",
             partial(
-                cycles, candidates=4, n=30, tags=10, others=-0.5 / 9, deployments=True,
-                gains=(0.2,) * 4,
+                cycles, candidates=3, n=30, tags=10, others=-0.5 / 9, deployments=True,
+                gains=(0.2,) * 3,
             ),
             slow=True,
         ),
         sim.Scenario(
-            "4 candidates, one .6 → .8", "50",
-            partial(cycles, candidates=4, n=50, d=0.3, gains=(0.2,)),
-            {"any deployed": 0.4, "any better": 0.4}, slow=True,
-        ),
-        sim.Scenario(
-            "4 candidates, one .6 → .8", "100",
-            partial(cycles, candidates=4, n=100, d=0.3, gains=(0.2,)),
+            "3 candidates, one .6 → .8", "100",
+            partial(cycles, candidates=3, n=100, d=0.3, gains=(0.2,)),
             {"any deployed": 0.85, "any better": 0.85}, slow=True,
         ),
     ),
