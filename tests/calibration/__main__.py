@@ -1,4 +1,8 @@
-"""Measure every verdict and write the page: ``PYTHONPATH=tests python -m calibration PAGE``."""
+"""Measure the verdicts and write the page: ``PYTHONPATH=tests python -m calibration PAGE``.
+
+All of them, or with ``--only NAME`` (which may be given several times) one, into the page that is
+there.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from pathlib import Path
 from support import simulation as sim
 
 from .paths import PATHS
-from .tables import page
+from .tables import page, renewed
 
 
 def _measure(place: tuple[int, int], runs: int) -> dict[str, sim.Rate]:
@@ -24,17 +28,26 @@ def main() -> None:
     parser.add_argument("page", type=Path, help="Markdown file to write")
     parser.add_argument("--runs", type=int, default=sim.SLOW)
     parser.add_argument("--cores", type=int, default=1)
+    names = [path.name for path in PATHS]
+    parser.add_argument(
+        "--only", choices=names, action="append", help="a verdict; the rest of the page stays"
+    )
     options = parser.parse_args()
-    places = [(p, s) for p, path in enumerate(PATHS) for s in range(len(path.scenarios))]
+    chosen = [p for p, path in enumerate(PATHS) if not options.only or path.name in options.only]
+    places = [(p, s) for p in chosen for s in range(len(PATHS[p].scenarios))]
     with ProcessPoolExecutor(options.cores) as pool:
         rates = dict(
             zip(places, pool.map(partial(_measure, runs=options.runs), places), strict=True)
         )
     measured = [
-        (path, [(scenario, rates[p, s]) for s, scenario in enumerate(path.scenarios)])
-        for p, path in enumerate(PATHS)
+        (PATHS[p], [(scenario, rates[p, s]) for s, scenario in enumerate(PATHS[p].scenarios)])
+        for p in chosen
     ]
-    options.page.write_text(page(measured, options.runs), encoding="utf-8")
+    if options.only:
+        text = renewed(options.page.read_text("utf-8"), measured, options.runs, names)
+    else:
+        text = page(measured, options.runs)
+    options.page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

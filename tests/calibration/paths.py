@@ -6,9 +6,11 @@ from support import simulation as sim
 
 from . import (
     all_pairs,
+    candidates,
     configuration_effect,
     decision,
     fix,
+    guardrail,
     held_out,
     paired_comparison,
     regression_guard,
@@ -26,7 +28,9 @@ PATHS: tuple[sim.Path, ...] = tuple(
         configuration_effect,
         weak_capability,
         decision,
+        candidates,
         regression_guard,
+        guardrail,
         signal,
         held_out,
         fix,

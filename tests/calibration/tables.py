@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from support import simulation as sim
@@ -26,13 +27,47 @@ it. Where a rule has no cell, it does not apply to these data.
 
 def page(measured: Sequence[tuple[sim.Path, Measured]], runs: int) -> str:
     """Return the whole page."""
-    head = _HEAD.format(
+    return "\n".join([_head(runs), *(_section(path, rows) for path, rows in measured)])
+
+
+def renewed(
+    old: str, measured: Sequence[tuple[sim.Path, Measured]], runs: int, order: Sequence[str]
+) -> str:
+    """Return the page `old` with the sections of some paths measured anew.
+
+    The numbers of a path do not depend on which others are measured.
+
+    Parameters
+    ----------
+    order : sequence of str
+        The names of all paths, in the order of the page; one that is measured may be new.
+
+    Raises
+    ------
+    ValueError
+        If the page has another number of runs, or lacks a path that was not measured.
+    """
+    if not old.startswith(_head(runs)):
+        raise ValueError(f"the page is not one of {runs:,} runs: measure all of it.")
+    parts = re.split(r"(?m)^(?=## )", old.removeprefix(_head(runs)))
+    sections = {
+        part[3:].split("\n", 1)[0]: part.rstrip("\n") + "\n"
+        for part in parts
+        if part.startswith("## ")
+    }
+    sections |= {path.name: _section(path, rows) for path, rows in measured}
+    if lacking := [name for name in order if name not in sections]:
+        raise ValueError(f"the page lacks {lacking[0]}: measure it too.")
+    return "\n".join([_head(runs), *(sections[name] for name in order)])
+
+
+def _head(runs: int) -> str:
+    return _HEAD.format(
         runs=runs,
         credible=sim.CREDIBLE,
         slow=sim.too_many(sim.SLOW, 0.05),
         fast=sim.too_many(sim.FAST, 0.05),
     )
-    return "\n".join([head, *(_section(path, rows) for path, rows in measured)])
 
 
 def _section(path: sim.Path, rows: Measured) -> str:

@@ -7,7 +7,7 @@ import pytest
 from support import simulation as sim
 
 from .paths import PATHS
-from .tables import page
+from .tables import page, renewed
 
 CASES = [
     pytest.param(
@@ -50,6 +50,25 @@ def test_the_page_shows_every_path_and_marks_what_is_broken() -> None:
     assert text.count("**10 % [") == sum(
         len(path.rules) * sum(s.null for s in path.scenarios) for path in PATHS
     )
+
+
+def test_a_part_of_the_page_is_renewed_and_the_rest_stays() -> None:
+    def rates(path: sim.Path, hits: float) -> list[tuple[sim.Scenario, dict[str, sim.Rate]]]:
+        found = {rule.name: sim.Rate(hits, 300, 0.05, null=True) for rule in path.rules}
+        return [(scenario, found) for scenario in path.scenarios]
+
+    names = [path.name for path in PATHS]
+    old = page([(path, rates(path, 3)) for path in PATHS], 300)
+    changed = PATHS[2]
+    measured = [(path, rates(path, 6 if path is changed else 3)) for path in PATHS]
+    new = [(changed, rates(changed, 6))]
+    assert renewed(old, new, 300, names) == page(measured, 300)
+    without = page([(path, rates(path, 3)) for path in PATHS if path is not changed], 300)
+    assert renewed(without, new, 300, names) == page(measured, 300)
+    with pytest.raises(ValueError, match="not one of 2,000 runs"):
+        renewed(old, new, 2000, names)
+    with pytest.raises(ValueError, match=f"lacks {names[0]}"):
+        renewed(page(new, 300), new, 300, names)
 
 
 def test_thresholds_are_those_of_the_specification() -> None:

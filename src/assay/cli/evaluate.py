@@ -29,9 +29,12 @@ def manifest_of(
     adapter: str | None = None,
     keep_going: bool = False,
     policy: str = "statistical",
+    failures: str | None = None,
 ) -> CycleManifest:
     """Return the manifest that the command line amounts to."""
     arm: dict[str, Any] = {"job": str(baseline), "adapter": adapter, "keepGoing": keep_going}
+    if failures is not None:
+        arm["options"] = {"failures": failures}
     experiments = []
     if candidate is not None:
         experiments = [{**arm, "name": candidate.resolve().stem, "job": str(candidate)}]

@@ -17,7 +17,12 @@ Adapter = Annotated[
     str | None, typer.Option(help="whose layout it is; found from the files by default")
 ]
 KeepGoing = Annotated[bool, typer.Option(help="count what cannot be read, do not stop at it")]
-PolicyName = Annotated[str, typer.Option(help="statistical, equaxis-v1, or a YAML file")]
+PolicyName = Annotated[
+    str, typer.Option(help="statistical, equaxis-v1, one of config/policies, or a YAML file")
+]
+Failures = Annotated[
+    str | None, typer.Option(help="table of failures: one of config/failures, or a YAML file")
+]
 OutputDir = Annotated[Path, typer.Option(help="folder for the report and its page")]
 #: Status where a gate fails.
 _FAILED = 2
@@ -39,6 +44,7 @@ def diagnose(
     adapter: Adapter = None,
     keep_going: KeepGoing = False,
     policy: PolicyName = "statistical",
+    failures: Failures = None,
 ) -> None:
     """Say which capabilities of a run are weak, where it fails, and what to try."""
     from assay.cli.evaluate import manifest_of, run_and_write
@@ -52,6 +58,7 @@ def diagnose(
             adapter=adapter,
             keep_going=keep_going,
             policy=policy,
+            failures=failures,
         )
         show(*cycle_tables(run_and_write(manifest, Path(), output_dir, ask=False)))
         _say_where(output_dir)
@@ -88,6 +95,7 @@ def compare(
     adapter: Adapter = None,
     keep_going: KeepGoing = False,
     policy: PolicyName = "statistical",
+    failures: Failures = None,
     require_complete: Annotated[
         bool, typer.Option(help="every task in both arms, every attempt with a verdict")
     ] = False,
@@ -124,6 +132,7 @@ def compare(
             adapter=adapter,
             keep_going=keep_going,
             policy=policy,
+            failures=failures,
         )
         found, decision, checked = compare_runs(read, limits)
         show(*decision_lines(found, decision), gate_table(checked))

@@ -10,10 +10,11 @@ from typing import Any
 
 from assay.config.schema import Evaluation
 from assay.core.errors import ConfigError
-from assay.core.identity import canonical_json
+from assay.core.identity import canonical_json, sha256_file
 from assay.core.validation import validated
 from assay.evaluation.manifest import CycleManifest, read_manifest
-from assay.evaluation.policy import Policy
+from assay.evaluation.policy import load_policy
+from assay.evaluation.registries import Kind, project_file
 from assay.grid.configuration import Configuration, Grid
 
 #: Rules of a cycle in their order; the last where equal arms are asked for.
@@ -56,6 +57,7 @@ class CyclePlan:
         value = self.manifest.model_dump(
             mode="json", by_alias=True, exclude={"llm"}, exclude_defaults=True
         )
+        registered = {path: sha256_file(Path(path)) for path in sorted(self._registered())}
         return canonical_json(
             {
                 "cycle": self.name,
@@ -63,6 +65,7 @@ class CyclePlan:
                 "folder": self.folder.as_posix(),
                 "equal_arms": self.equal_arms,
                 "seed": self.seed,
+                **({"registered": registered} if registered else {}),
             }
         )
 
@@ -74,11 +77,25 @@ class CyclePlan:
     def inputs(self) -> list[str]:
         """Return the files that the cycle reads, logs of jobs one by one."""
         if self.own:
-            return [f"{source}/manifest.json" for source in self.manifest.baseline.sources]
+            shards = [f"{source}/manifest.json" for source in self.manifest.baseline.sources]
+            return shards + sorted(self._registered())
         named = [self.manifest.taxonomy, self.manifest.previous]
-        sources = [source for arm in self.manifest.runs().values() for source in arm.sources]
-        paths = [self.folder / name for name in (*named, *sources) if name is not None]
-        return sorted({str(file) for path in paths for file in _files(path.expanduser())})
+        runs = list(self.manifest.runs().values())
+        sources = [source for arm in runs for source in arm.sources]
+        verdicts = [str(arm.options["verdicts"]) for arm in runs if arm.options.get("verdicts")]
+        paths = [self.folder / name for name in (*named, *sources, *verdicts) if name is not None]
+        found = {str(file) for path in paths for file in _files(path.expanduser())}
+        return sorted(found | self._registered())
+
+    def _registered(self) -> set[str]:
+        """Return the files of the policy and of tables of failures that are the project's own."""
+        policy = self.manifest.policy
+        name = policy if isinstance(policy, str) else str(policy.get("name", "statistical"))
+        tables = [arm.options.get("failures") for arm in self.manifest.runs().values()]
+        named: list[tuple[Kind, str]] = [("policies", name)]
+        named += [("failures", str(table)) for table in tables if table]
+        found = (project_file(kind, one, self.folder) for kind, one in named)
+        return {str(path) for path in found if path is not None and path.is_file()}
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -127,26 +144,25 @@ def own_manifest(
     Its capabilities are subjects and the levels of the grid's axes; its experiments replace every
     level by the reference's, on the same items.
     """
+    load_policy(chosen.policy)  # a name that there is not is better told before hours of work
     every, tried = list(grid.configurations()), list(_interventions(grid))
     ways = [one.key for one in every if grid.role(one) is None]
-    part = {} if len(ways) == len(every) else {"filters": {"variants": ways}}
+    part: dict[str, Any] = {}
+    if len(ways) < len(every):
+        part["filters"] = {"variants": ways}
+    if chosen.failures is not None:
+        part["options"] = {"failures": chosen.failures}
     value: dict[str, Any] = {
         "cycleId": model,
         "taxonomy": chosen.taxonomy,
         # A shard measures neither cost nor latency nor safety of an answer.
-        "policy": {"name": chosen.policy, "guardrails": [], **_shared_level(len(tried))},
+        "policy": {"name": chosen.policy, "guardrails": []},
         "baseline": {"name": model, "job": list(folders), **part},
         "experiments": tried,
     }
     if chosen.expected is not None:
         value["policy"]["expected_success_rate"] = chosen.expected
     return validated(CycleManifest, value, where="evaluation")
-
-
-def _shared_level(candidates: int) -> dict[str, float]:
-    """Return the level of superiority that so many candidates share (Bonferroni)."""
-    whole = Policy.model_fields["alpha_superiority"].default
-    return {"alpha_superiority": round(whole / candidates, 8)} if candidates else {}
 
 
 def _interventions(grid: Grid) -> Iterator[dict[str, Any]]:

@@ -94,8 +94,15 @@ class Evaluation(_Strict):
     cycles: dict[Name, str] = Field(
         default_factory=dict, description="name → a cycle's manifest, from any runner's logs"
     )
-    policy: Literal["statistical", "equaxis-v1"] = Field(
-        default="statistical", description="of the cycles on own answers"
+    policy: str = Field(
+        default="statistical",
+        min_length=1,
+        description="of the cycles on own answers: one of Assay's, or of config/policies",
+    )
+    failures: str | None = Field(
+        default=None,
+        min_length=1,
+        description="table of failures of the cycles on own answers: one of config/failures",
     )
     taxonomy: str | None = Field(
         default=None, description="areas and capabilities of own items, by item id"

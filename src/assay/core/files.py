@@ -89,7 +89,7 @@ def read_json(path: Path) -> Any:
         raise AssayError("file not found.", where=path) from error
     except OSError as error:
         raise AssayError(f"cannot be read: {error.strerror}.", where=path) from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise AssayError(f"not valid JSON: {error}.", where=path) from error
 
 
@@ -119,9 +119,13 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Any]]:
             if not line.strip():
                 continue
             try:
-                yield number, json.loads(line)
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+                value = json.loads(line)
+                # `json` lets in half a surrogate pair, which is no text that could be written.
+                if b"\\ud" in line or b"\\uD" in line:
+                    json.dumps(value, ensure_ascii=False).encode()
+            except (ValueError, RecursionError) as error:
                 raise AssayError(f"not valid JSON: {error}.", where=f"{path}:{number}") from error
+            yield number, value
 
 
 def scratch_directory() -> tempfile.TemporaryDirectory[str]:

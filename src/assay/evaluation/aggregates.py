@@ -16,6 +16,8 @@ from assay.stats import clustered_proportion_ci
 
 #: Decimals of the point rules: of rates and scores, of latency and tokens, of cost.
 RATE, MEASURE, COST = 4, 2, 6
+#: Memberships that are worked on at once, where a single group has no more.
+_AT_ONCE = 1 << 20
 _INTERVAL = "Wilson at the effective number of attempts, tasks as clusters"
 
 
@@ -89,9 +91,10 @@ def aggregates(table: Table, members: Members, policy: Policy) -> Iterator[Aggre
     table : Table
         Under the policy (`Table.under`).
     """
-    columns = _columns(table, members, policy)
-    for group in range(members.count):
-        yield Aggregate.model_construct(**_values(columns, group, policy))
+    for part in _parts(members):
+        columns = _columns(table, part, policy)
+        for group in range(part.count):
+            yield Aggregate.model_construct(**_values(columns, group, policy))
 
 
 def quality_aggregates(
@@ -104,16 +107,31 @@ def quality_aggregates(
 
 def quality_values(table: Table, members: Members, policy: Policy) -> Iterator[dict[str, Any]]:
     """Yield the fields of `QualityAggregate` of each group, for a row that has more of them."""
-    raw = np.bincount(members.groups, minlength=members.count).tolist()
-    columns = _columns(table, members.only(table.quality), policy)
-    for group, count in enumerate(raw):
-        excluded = count - int(columns.attempts[group])
-        yield {
-            **_values(columns, group, policy),
-            "raw_attempts": count,
-            "excluded_infrastructure_failures": excluded,
-            "infrastructure_failure_rate": rounded(excluded / count if count else None, policy),
-        }
+    for part in _parts(members):
+        raw = np.bincount(part.groups, minlength=part.count).tolist()
+        columns = _columns(table, part.only(table.quality), policy)
+        for group, count in enumerate(raw):
+            excluded = count - int(columns.attempts[group])
+            yield {
+                **_values(columns, group, policy),
+                "raw_attempts": count,
+                "excluded_infrastructure_failures": excluded,
+                "infrastructure_failure_rate": rounded(excluded / count if count else None, policy),
+            }
+
+
+def _parts(members: Members) -> Iterator[Members]:
+    """Yield some groups after the other, so that working memory does not grow with all of them."""
+    if members.rows.size <= _AT_ONCE:
+        yield members
+        return
+    sizes, start = np.bincount(members.groups, minlength=members.count), 0
+    while start < members.count:
+        ends = np.cumsum(sizes[start:])
+        stop = start + max(1, int(np.searchsorted(ends, _AT_ONCE, side="right")))
+        inside = (members.groups >= start) & (members.groups < stop)
+        yield Members(members.rows[inside], members.groups[inside] - start, stop - start)
+        start = stop
 
 
 def _values(columns: _Columns, group: int, policy: Policy) -> dict[str, Any]:

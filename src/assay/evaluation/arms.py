@@ -19,13 +19,28 @@ from assay.core.validation import validated
 from assay.evaluation.adapters import Options, Reading, read_records
 from assay.evaluation.manifest import Arm, CycleManifest, Filters
 from assay.evaluation.record import EvaluationRecord
+from assay.evaluation.registries import project_file
 from assay.evaluation.results import Result
 from assay.evaluation.select import AtHand, belongs, select
 from assay.evaluation.taxonomy import Taxonomy, load_taxonomy
 
-#: Options of adapters that are files.
-_FILES = ("verdicts", "failures")
 _FACTS = b'{"facts":'
+
+
+class SourceFile(Result):
+    """One file that was read.
+
+    Attributes
+    ----------
+    path : str
+        As the manifest names the run, and below it.
+    bytes : int
+    sha256 : str
+    """
+
+    path: str
+    bytes: int
+    sha256: str
 
 
 class Facts(Result):
@@ -41,6 +56,8 @@ class Facts(Result):
         which there is no file.
     sha256 : str
         Of the records as JSON lines, in their order.
+    files : tuple of SourceFile
+        Every file that was read, by path: traces, verdicts, labels and failure table among them.
     """
 
     records: int
@@ -48,6 +65,7 @@ class Facts(Result):
     refused: int
     missing: int
     sha256: str
+    files: tuple[SourceFile, ...] = ()
 
 
 class Input(Facts):
@@ -152,25 +170,37 @@ def read_runs(manifest: CycleManifest, folder: Path, path: Path) -> Runs:
     EvaluationError
         If a run cannot be read, or has not as many records as the manifest says.
     """
-    taxonomy = None
-    if manifest.taxonomy is not None:
-        taxonomy = load_taxonomy(folder / manifest.taxonomy)
+    taxonomy = None if manifest.taxonomy is None else load_taxonomy(folder / manifest.taxonomy)
     with atomic_write(path) as stream:
         for number, arm in enumerate(manifest.runs().values()):
-            facts = _read(arm, folder, taxonomy, stream, _prefix(number))
+            reading = _reading(arm, manifest, folder)
+            facts = _read(arm, folder, taxonomy, reading, stream, _prefix(number))
             stream.write(_FACTS + facts.model_dump_json().encode() + b"}\n")
     return Runs(manifest, path)
 
 
-def _read(
-    arm: Arm, folder: Path, taxonomy: Taxonomy | None, stream: IO[bytes], prefix: bytes
-) -> Facts:
+def _reading(arm: Arm, manifest: CycleManifest, folder: Path) -> Reading:
+    """Return a reading that has noted what is read beside the run: labels and a failure table."""
     options = validated(Options, _options(arm, folder), where="options")
     reading = Reading(options, keep_going=arm.keep_going)
-    plain = "records" if arm.records is not None else None
+    if options.failures is not None:
+        reading.inputs.add(options.failures)
+    if manifest.taxonomy is not None:
+        reading.inputs.add(folder / manifest.taxonomy)
+    return reading
+
+
+def _read(
+    arm: Arm,
+    folder: Path,
+    taxonomy: Taxonomy | None,
+    reading: Reading,
+    stream: IO[bytes],
+    prefix: bytes,
+) -> Facts:
     found = read_records(
         [folder / Path(source).expanduser() for source in arm.sources],
-        adapter=arm.adapter or plain,
+        adapter=arm.adapter or ("records" if arm.records is not None else None),
         taxonomy=taxonomy,
         reading=reading,
     )
@@ -188,7 +218,23 @@ def _read(
         refused=len(reading.refused),
         missing=reading.missing,
         sha256=running.hexdigest(),
+        files=tuple(_files(arm, folder, reading)),
     )
+
+
+def _files(arm: Arm, folder: Path, reading: Reading) -> Iterator[SourceFile]:
+    roots = {folder / Path(source).expanduser(): _portable(source) for source in arm.sources}
+    named = [(_below(roots, path), file) for path, file in reading.inputs.files.items()]
+    for path, file in sorted(named, key=lambda pair: pair[0]):
+        yield SourceFile(path=path, bytes=file.bytes, sha256=file.sha256)
+
+
+def _below(roots: Mapping[Path, str], path: Path) -> str:
+    """Return the path of a file as the manifest names its run; of any other file its name."""
+    for place in (path, *path.parents):
+        if place in roots:
+            return (Path(roots[place]) / path.relative_to(place)).as_posix()
+    return path.name
 
 
 def _prefix(number: int) -> bytes:
@@ -197,8 +243,13 @@ def _prefix(number: int) -> bytes:
 
 def _options(arm: Arm, folder: Path) -> dict[str, Any]:
     """Return the adapter's options, files among them from the manifest's folder."""
-    files = {name: str(folder / str(arm.options[name])) for name in _FILES if name in arm.options}
-    return {**arm.options, **files}
+    found = dict(arm.options)
+    if found.get("verdicts") is not None:
+        found["verdicts"] = str(folder / str(found["verdicts"]))
+    if found.get("failures") is not None:
+        path = project_file("failures", str(found["failures"]), folder)
+        found["failures"] = None if path is None else str(path)
+    return found
 
 
 def _refuse_other_count(arm: Arm, found: int) -> None:

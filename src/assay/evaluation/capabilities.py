@@ -17,15 +17,14 @@ from assay.evaluation.weak import Weakness, adjusted, weakness
 
 def capability_matrix(table: Table, policy: Policy) -> tuple[CapabilityRow, ...]:
     """Return a row a tag of task quality, by name; an attempt counts once per tag."""
-    quality = table.take(table.quality)
-    tags = capabilities(quality)
-    members = by_tag(quality, tags)
-    expected = means(quality.measured["expected"], members).tolist()
-    areas = _areas(quality, members, policy)
-    codes = code_counts(quality, members.only(quality.verdict == 0), policy)
-    tests = None if policy.points else _tests(quality, members, policy)
+    tags = capabilities(table, table.quality)
+    members = by_tag(table, tags, table.quality)
+    expected = means(table.measured["expected"], members).tolist()
+    areas = _areas(table, members, policy)
+    codes = code_counts(table, members.only(table.verdict == 0), policy)
+    tests = None if policy.points else _tests(table, members, policy)
     rows = []
-    for tag, values in enumerate(quality_values(quality, members, policy)):
+    for tag, values in enumerate(quality_values(table, members, policy)):
         target = rounded(expected[tag], policy)
         row = CapabilityRow.model_construct(
             **values,
@@ -63,8 +62,10 @@ def _areas(table: Table, members: Members, policy: Policy) -> list[dict[str, Qua
         table.names["area"],
         crossed(members, table.codes["area"], len(table.names["area"])),
     )
-    used, dense = np.unique(split.groups, return_inverse=True)
-    found = quality_aggregates(table, Members(split.rows, dense, used.size), policy)
+    used = np.flatnonzero(np.bincount(split.groups, minlength=split.count))
+    dense = np.zeros(split.count, np.int64)
+    dense[used] = np.arange(used.size)
+    found = quality_aggregates(table, Members(split.rows, dense[split.groups], used.size), policy)
     by_capability: list[dict[str, QualityAggregate]] = [{} for _ in range(members.count)]
     for group, aggregate in sorted(
         zip(used.tolist(), found, strict=True),

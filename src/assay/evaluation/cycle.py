@@ -17,13 +17,14 @@ from assay.core.files import read_json, scratch_directory
 from assay.core.validation import first_problem, unknown
 from assay.evaluation.arms import Input, Runs, read_runs
 from assay.evaluation.cycles import CycleChange, compare_cycles
-from assay.evaluation.decision import decide, next_focus, rank
+from assay.evaluation.decision import decide_all, next_focus, rank
 from assay.evaluation.diagnosis import diagnose
 from assay.evaluation.experiment import compare
 from assay.evaluation.hypotheses import hypothesize
 from assay.evaluation.hypothesis import Focus, ImprovementHypothesis
 from assay.evaluation.manifest import CycleManifest
 from assay.evaluation.policy import Policy, load_policy
+from assay.evaluation.registries import is_file_name
 from assay.evaluation.results import Diagnosis, Result
 from assay.evaluation.verdicts import Comparison, Decision, Design
 
@@ -93,7 +94,7 @@ def run_cycle(manifest: CycleManifest, folder: Path) -> CycleReport:
 def policy_of(manifest: CycleManifest, folder: Path) -> Policy:
     """Return the manifest's policy: a name, a YAML file, or changes to a named one."""
     chosen = manifest.policy
-    if isinstance(chosen, str) and Path(chosen).suffix in (".yaml", ".yml"):
+    if isinstance(chosen, str) and is_file_name(chosen):
         return load_policy(folder / chosen)
     return load_policy(chosen, where="policy")
 
@@ -133,6 +134,7 @@ def compare_arms(
                     interleaved=conduct.interleaved,
                     order=conduct.order,
                     stopping_rule=conduct.stopping_rule,
+                    candidates=len(manifest.experiments),
                 ),
             )
         )
@@ -157,7 +159,7 @@ def conclude(
         diagnosis=diagnosis,
         hypotheses=tuple(hypotheses),
         experiments=tuple(experiments),
-        decisions=rank(tuple(decide(found, policy) for found in experiments)),
+        decisions=rank(decide_all(experiments, policy)),
         next_iteration_focus=next_focus(diagnosis),
         comparison=None if previous is None else compare_cycles(previous.diagnosis, diagnosis),
         remarks=tuple(_remarks(inputs, diagnosis, experiments, policy)),
@@ -184,12 +186,7 @@ def _remarks(
                 f"{one.missing} attempts that it says were made left no file."
             )
     if len(experiments) > 1 and not policy.points:
-        chance = min(1.0, len(experiments) * policy.alpha_superiority)
-        yield (
-            f"{len(experiments)} candidates were compared, each at a level of "
-            f"{policy.alpha_superiority:g} (alpha_superiority): by chance alone one of them would "
-            f"look better with a probability of up to {chance:.2g}."
-        )
+        yield _of_several(len(experiments), policy)
     reused = [found.name for found in experiments if found.design.baseline_reused]
     if reused:
         yield (
@@ -201,6 +198,21 @@ def _remarks(
         yield f"{', '.join(drifted)}: the runner's version differs between or within the arms."
     if diagnosis.overall.unjudged:
         yield f"Attempts of the baseline without a verdict: {diagnosis.overall.unjudged}."
+
+
+def _of_several(candidates: int, policy: Policy) -> str:
+    level = policy.alpha_superiority
+    if policy.candidates == "together":
+        return (
+            f"{candidates} candidates were compared; what they show is corrected over all of them "
+            f"(Holm), so that one is called better by chance alone with a probability of at most "
+            f"{level:g} (alpha_superiority)."
+        )
+    return (
+        f"{candidates} candidates were compared, each at a level of {level:g} (alpha_superiority): "
+        "by chance alone one of them would look better with a probability of up to "
+        f"{min(1.0, candidates * level):.2g}."
+    )
 
 
 def previous_report(manifest: CycleManifest, folder: Path) -> CycleReport | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from assay.evaluation.family import Corrected, corrected
 from assay.evaluation.hypothesis import Focus
 from assay.evaluation.policy import Policy, load_policy
 from assay.evaluation.results import Diagnosis
-from assay.evaluation.verdicts import Comparison, Decision, Effect, Verdict
+from assay.evaluation.verdicts import Comparison, Decision, Verdict
 
 #: Regions and codes that the next cycle is pointed at.
 _REGIONS = _CODES = 3
@@ -29,8 +32,24 @@ def decide(comparison: Comparison, policy: Policy | str = "statistical") -> Deci
         target, the suite or its safety is demonstrated, or the uplift is below the floor. Else
         ``insufficient_data``.
     """
+    return decide_all((comparison,), policy)[0]
+
+
+def decide_all(
+    comparisons: Sequence[Comparison], policy: Policy | str = "statistical"
+) -> tuple[Decision, ...]:
+    """Decide on every candidate of a cycle, in their order, as `decide` does on one.
+
+    What they show is corrected over all of them: with ten candidates that change nothing, one
+    would otherwise be called better in a fifth of all cycles.
+    """
     chosen = load_policy(policy) if isinstance(policy, str) else policy
-    return _by_points(comparison, chosen) if chosen.points else _by_tests(comparison, chosen)
+    if chosen.points:
+        return tuple(_by_points(found, chosen) for found in comparisons)
+    shown = corrected(comparisons, chosen)
+    return tuple(
+        _by_tests(found, chosen, one) for found, one in zip(comparisons, shown, strict=True)
+    )
 
 
 def cost_benefit(comparison: Comparison, digits: int | None = None) -> float | None:
@@ -95,15 +114,15 @@ def _above(change: float | None, limit: float) -> bool:
     return change is not None and change > limit
 
 
-def _by_tests(comparison: Comparison, policy: Policy) -> Decision:
+def _by_tests(comparison: Comparison, policy: Policy, shown: Corrected) -> Decision:
     target = comparison.target
-    constraints = _constraints(comparison, policy)
+    constraints = _constraints(comparison, policy, shown)
     unmeasured = tuple(
         f"{limit.metric}@{limit.scope}"
         for limit in comparison.guardrails
         if limit.status == "not_evaluated"
     )
-    decision, reason = _verdict(comparison, policy, constraints)
+    decision, reason = _verdict(comparison, policy, shown, constraints)
     expected, observed = comparison.expected_uplift, target.success_rate_uplift
     return Decision(
         name=comparison.name,
@@ -113,6 +132,7 @@ def _by_tests(comparison: Comparison, policy: Policy) -> Decision:
         meets_target=None if expected is None or observed is None else observed >= expected,
         expected_uplift=expected,
         observed_uplift=observed,
+        better_p=shown.better_p,
         cost_benefit_score=cost_benefit(comparison),
         constraints=constraints,
         not_evaluated=unmeasured,
@@ -121,25 +141,27 @@ def _by_tests(comparison: Comparison, policy: Policy) -> Decision:
     )
 
 
-def _constraints(comparison: Comparison, policy: Policy) -> dict[str, bool]:
+def _constraints(comparison: Comparison, policy: Policy, shown: Corrected) -> dict[str, bool]:
     """Return what keeps a candidate that is better on the target from being deployed."""
     alpha = policy.alpha_superiority
     found = {
-        "betterOnlyWithoutMissing": not _better(comparison.target.worst_case, alpha),
+        "betterOnlyWithoutMissing": not _at_most(shown.certain_p, alpha),
         "harmedElsewhere": bool(comparison.regressions),
     }
     for limit in comparison.guardrails:
         allowed = limit.status == "not_evaluated" and policy.unmeasured == "allow"
         found[f"{limit.metric}@{limit.scope}"] = limit.status != "passed" and not allowed
+    if shown.candidates > 1 and policy.candidates == "together":
+        found["success@suite"] |= not _at_most(shown.no_loss_p, alpha)
     return found
 
 
-def _better(found: Effect | None, alpha: float) -> bool:
-    return found is not None and found.better_p is not None and found.better_p <= alpha
+def _at_most(p_value: float | None, alpha: float) -> bool:
+    return p_value is not None and p_value <= alpha
 
 
 def _verdict(
-    comparison: Comparison, policy: Policy, constraints: dict[str, bool]
+    comparison: Comparison, policy: Policy, shown: Corrected, constraints: dict[str, bool]
 ) -> tuple[Verdict, str]:
     found = comparison.target.uplift
     if harm := _harm(comparison, policy):
@@ -152,13 +174,17 @@ def _verdict(
         )
     if found.better_p is None:
         return "insufficient_data", f"{found.tasks} tasks are too few to decide anything."
-    if _better(found, policy.alpha_superiority):
+    if _at_most(shown.better_p, policy.alpha_superiority):
         return _of_better(comparison, policy, constraints)
     high = None if found.interval is None else found.interval.high
     if high is not None and high < policy.target_uplift_floor:
         return "reject", (
             f"the uplift is at most {100 * high:.1f} points, below the floor of "
             f"{100 * policy.target_uplift_floor:.1f}."
+        )
+    if _at_most(found.better_p, policy.alpha_superiority):
+        return "insufficient_data", (
+            f"better by itself, but one of {shown.candidates} candidates would look so by chance."
         )
     return "insufficient_data", (
         f"the uplift could be nothing or {_points(high)}: the data do not tell."

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from assay.evaluation.aggregates import Members
 from assay.evaluation.results import Bounds
 from assay.evaluation.table import Bits, Ints
 from assay.evaluation.verdicts import Effect, TippingPoint
 from assay.stats import PairedCounts, clustered_difference, mcnemar_exact, paired_difference
+from assay.stats.tango import tango_z
 
 _NOTHING = "no matched attempt with a verdict"
 
@@ -71,6 +73,9 @@ def effects(matched: Matched, members: Members, level: float) -> list[Effect]:
         Its rows are pairs.
     """
     kept = members.only(matched.judged)
+    if not kept.rows.size:
+        nothing = dict.fromkeys(("tasks", "attempts", "improved", "worsened"), 0)
+        return [_nothing(nothing) for _ in range(kept.count)]
     task, groups = matched.task[kept.rows], kept.groups
     change = matched.candidate[kept.rows] - matched.baseline[kept.rows]
     n = np.bincount(groups, minlength=kept.count)
@@ -96,6 +101,39 @@ def effects(matched: Matched, members: Members, level: float) -> list[Effect]:
             inside = groups == group
             found.append(_clustered(change[inside], task[inside], level, counts))
     return found
+
+
+def loss_p(matched: Matched, margin: float) -> float | None:
+    """Return the p-value of a loss of `margin`; small where the loss is shown to be smaller.
+
+    The tests that the intervals of `effect` invert: Tango's score test, or that of the sums of
+    each task. None where there is nothing to test, or too few tasks.
+    """
+    kept = matched.where(matched.judged)
+    change = kept.candidate - kept.baseline
+    if not change.size:
+        return None
+    if np.unique(kept.task).size == change.size:
+        counts = (np.array([n]) for n in ((change > 0).sum(), (change < 0).sum(), change.size))
+        return float(special.ndtr(-tango_z(*counts, delta=-margin))[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = clustered_difference(change + margin, kept.task, alternative="greater")
+    return _known(found.p_value)
+
+
+def _better_p(matched: Matched) -> float | None:
+    """Return `effect`'s p-value that the candidate is better, every pair having its verdicts."""
+    change = np.asarray(matched.candidate, np.int64) - matched.baseline
+    if not change.size:
+        return None
+    if np.unique(matched.task).size == change.size:
+        table = PairedCounts.of(matched.baseline, matched.candidate)
+        return float(mcnemar_exact(table, alternative="greater").p_value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = clustered_difference(change.astype(float), matched.task, alternative="greater")
+    return _known(found.p_value)
 
 
 def _nothing(counts: dict[str, int]) -> Effect:
@@ -181,7 +219,7 @@ def tipping_point(matched: Matched, alpha: float) -> TippingPoint:
         unkind[places[:against]] = True
         baseline = np.where(matched.baseline < 0, unkind, matched.baseline)
         candidate = np.where(matched.candidate < 0, ~unkind, matched.candidate)
-        p_value = effect(Matched(matched.task, baseline, candidate), 0.95).better_p
+        p_value = _better_p(Matched(matched.task, baseline, candidate))
         return p_value is not None and p_value <= alpha
 
     if not better(0) or better(places.size):

@@ -114,7 +114,7 @@ Tasks = dict[str, list[EvaluationRecord]]
 def _by_variant(records: Iterable[EvaluationRecord]) -> list[Tasks]:
     arms: dict[str, Tasks] = defaultdict(lambda: defaultdict(list))
     for record in records:
-        if record.success is not None:
+        if record.success is not None and not record.infrastructure:
             arms[record.variant][record.task_id].append(record)
     if not arms:
         raise EvaluationError("no record has a verdict.", fix="equal arms need attempts with one.")

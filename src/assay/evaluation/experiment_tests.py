@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from assay.evaluation.aggregates import Members, quality_aggregates
-from assay.evaluation.effects import Matched, effect, effects, tipping_point
+from assay.evaluation.effects import Matched, effect, effects, loss_p, tipping_point
 from assay.evaluation.experiment_points import regression, targeted
 from assay.evaluation.groups import by_area, by_tag, capabilities
 from assay.evaluation.guardrails import Arms, guardrails
@@ -55,7 +55,7 @@ def compare_tests(
         )
     )
     rows, suite_harm, safety_harm = run.harm(tags, groups[: len(tags)], on_suite)
-    limits = guardrails(run.arms, target, _worst(on_suite), policy)
+    limits = guardrails(run.arms, target, _worst(on_suite), run.loss_p(), policy)
     return Comparison(
         name=name,
         hypothesis_id=hypothesis.id,
@@ -79,7 +79,9 @@ def compare_tests(
         safety_harm_p=safety_harm,
         guardrails=limits,
         tipping_point=tipping_point(run.verdicts.where(target), policy.alpha_superiority),
-        required=required_samples(hypothesis, on_target, on_suite, limits, policy),
+        required=required_samples(
+            hypothesis, on_target, on_suite, limits, _shared(policy, design.candidates)
+        ),
     )
 
 
@@ -97,6 +99,13 @@ def _joined(*parts: Members) -> Members:
         np.concatenate([part.groups + start for part, start in zip(parts, starts, strict=False)]),
         int(starts[-1]),
     )
+
+
+def _shared(policy: Policy, candidates: int) -> Policy:
+    """Return the policy at the level that the first of so many candidates has to reach."""
+    if policy.candidates == "alone":
+        return policy
+    return policy.model_copy(update={"alpha_superiority": policy.alpha_superiority / candidates})
 
 
 def _worst(found: ArmsComparison) -> Effect:
@@ -185,6 +194,12 @@ class _Run:
             )
             for k, (first, second) in enumerate(zip(before, after, strict=True))
         ]
+
+    def loss_p(self) -> float | None:
+        """Return the p-value of a loss of the margin on the suite, the missing against it."""
+        every = np.ones(self.pairs.task.size, bool)
+        counted = every if self.policy.unpaired == "missing" else self.pairs.common
+        return loss_p(self.verdicts.worst().where(counted), self.policy.regression_tolerance)
 
     def _took(self, name: str, common: Members, *, median: bool) -> list[float | None]:
         """Return candidate over baseline less 1 over the pairs that both measured, a group."""

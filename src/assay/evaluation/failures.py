@@ -20,10 +20,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from assay.core.errors import EvaluationError
 from assay.core.validation import validated
 from assay.evaluation.record import ClassificationSource, FailureClass, Trace
+from assay.evaluation.registries import located
 
 Phase = Literal["environment_setup", "agent_setup", "agent_execution", "verifier", "unknown"]
 
-_DEFAULT = Path(__file__).parent / "data" / "failure_classes.yaml"
+_DEFAULT = "failure_classes"
 #: What a message quotes is an instruction, a command or a file, not what went wrong.
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTALL)
 _COMMAND = re.compile(r"(?im)^.*\b(?:command|cmd|instruction|prompt)\b[^\n]*?[:=].*$")
@@ -225,7 +226,7 @@ def failure_table(path: Path | None = None) -> FailureTable:
     ConfigError
         If it has an unknown key, or uses a code that it does not list.
     """
-    place = path or _DEFAULT
+    place = path or located("failures", _DEFAULT)
     try:
         content: Any = yaml.safe_load(place.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

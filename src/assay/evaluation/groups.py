@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.evaluation.aggregates import Members
 from assay.evaluation.policy import Policy
-from assay.evaluation.table import UNKNOWN, Floats, Ints, Table
+from assay.evaluation.table import UNKNOWN, Bits, Floats, Ints, Table
 
 
 def by_code(table: Table, column: str) -> Members:
@@ -18,24 +18,32 @@ def by_code(table: Table, column: str) -> Members:
     return Members(rows, codes[rows], len(table.names[column]))
 
 
-def capabilities(table: Table) -> list[str]:
-    """Return the tags that occur, sorted."""
-    used = np.unique(table.codes["tags"])
+def capabilities(table: Table, keep: Bits | None = None) -> list[str]:
+    """Return the tags that occur, or occur among the attempts to `keep`, sorted."""
+    codes = table.codes["tags"]
+    used = np.unique(codes if keep is None else codes[keep])
     return sorted({tag for code in used.tolist() for tag in table.tag_names[code]})
 
 
-def by_tag(table: Table, tags: Sequence[str]) -> Members:
-    """Group attempts by capability, in the order of `tags`; an attempt counts once per tag."""
+def by_tag(table: Table, tags: Sequence[str], keep: Bits | None = None) -> Members:
+    """Group attempts by capability, in the order of `tags`; an attempt counts once per tag.
+
+    Parameters
+    ----------
+    keep : ndarray of bool, shape (attempt,), optional
+        The attempts to group; all where left out.
+    """
     number = {tag: place for place, tag in enumerate(tags)}
     sets = [sorted({number[t] for t in names if t in number}) for names in table.tag_names]
     sizes = np.array([len(tags_of) for tags_of in sets], np.int64)
     starts = np.cumsum(sizes) - sizes
     flat = np.array([place for tags_of in sets for place in tags_of], np.int64)
-    code = table.codes["tags"]
+    kept = np.arange(len(table)) if keep is None else np.flatnonzero(keep)
+    code = table.codes["tags"][kept]
     counts = sizes[code]
-    rows = np.repeat(np.arange(len(table)), counts)
-    offset = np.arange(rows.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    return Members(rows, flat[starts[code[rows]] + offset], len(tags))
+    offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = flat[np.repeat(starts[code], counts) + offset]
+    return Members(np.repeat(kept, counts), places, len(tags))
 
 
 def by_area(table: Table, areas: Sequence[str]) -> Members:
@@ -69,15 +77,11 @@ def tag_counts(
     table: Table, members: Members, tags: Sequence[str], policy: Policy
 ) -> list[dict[str, int]]:
     """Count the tags of each group's attempts; ordered as in `code_counts`."""
-    tagged = by_tag(table, tags)
     group = np.full(len(table), UNKNOWN)
     group[members.rows] = members.groups
-    kept = group[tagged.rows] >= 0
+    tagged = by_tag(table, tags, group >= 0)
     return _counts(
-        Members(tagged.rows[kept], group[tagged.rows[kept]], members.count),
-        tagged.groups[kept],
-        tags,
-        policy,
+        Members(tagged.rows, group[tagged.rows], members.count), tagged.groups, tags, policy
     )
 
 

@@ -47,7 +47,9 @@ def ratio(arms: Arms, metric: str, keep: Bits, level: float) -> Ratio:
     return ratio_of_totals(task, first, second, level)
 
 
-def guardrails(arms: Arms, target: Bits, worst: Effect, policy: Policy) -> tuple[Guardrail, ...]:
+def guardrails(
+    arms: Arms, target: Bits, worst: Effect, loss: float | None, policy: Policy
+) -> tuple[Guardrail, ...]:
     """Return the policy's guardrails.
 
     Parameters
@@ -55,8 +57,10 @@ def guardrails(arms: Arms, target: Bits, worst: Effect, policy: Policy) -> tuple
     target : ndarray of bool, shape (pair,)
     worst : Effect
         On the whole suite, with what is missing counted against the candidate.
+    loss : float or None
+        The p-value of a loss of the margin there.
     """
-    found = [_no_loss(worst, policy)]
+    found = [_no_loss(worst, loss, policy)]
     suite = np.ones(target.size, bool)
     scopes: tuple[tuple[Scope, Bits], ...] = (("target", target), ("suite", suite))
     for scope, keep in scopes:
@@ -64,7 +68,7 @@ def guardrails(arms: Arms, target: Bits, worst: Effect, policy: Policy) -> tuple
     return tuple(found)
 
 
-def _no_loss(worst: Effect, policy: Policy) -> Guardrail:
+def _no_loss(worst: Effect, loss: float | None, policy: Policy) -> Guardrail:
     limit = -policy.regression_tolerance
     interval = worst.interval
     status: Status = "inconclusive"
@@ -81,7 +85,7 @@ def _no_loss(worst: Effect, policy: Policy) -> Guardrail:
         change=worst.estimate,
         interval=interval,
         limit=limit,
-        p_value=None,
+        p_value=loss,
         tasks=worst.tasks,
     )
 

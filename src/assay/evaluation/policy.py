@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.core.errors import EvaluationError
-from assay.core.validation import unknown, validated
+from assay.core.errors import ConfigError, EvaluationError
+from assay.core.validation import validated
+from assay.evaluation.registries import is_file_name, located, names
 from assay.evaluation.results import PolicyName
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Level = Annotated[float, Field(gt=0, lt=1)]
 Rate = Annotated[float, Field(ge=0)]
 Metric = Literal["tokens", "cost", "latency_p50", "latency_p95", "safety", "infrastructure"]
-
-_PACKAGED = Path(__file__).parent / "policies"
 
 
 class Policy(BaseModel):
@@ -44,6 +42,8 @@ class Policy(BaseModel):
     unmeasured, baseline_reuse : {"block", "allow"}
         Whether a guardrail that was not measured, and a baseline that also suggested the
         hypothesis, keep a candidate from being deployed.
+    candidates : {"together", "alone"}
+        Whether what the candidates of one cycle show is corrected over all of them.
     unpaired : {"missing", "ignore"}
         Whether tasks of one arm alone count against the candidate.
     changed_versions : {"refuse", "exclude"}
@@ -75,6 +75,7 @@ class Policy(BaseModel):
     guardrails: tuple[Metric, ...] = ()
     unmeasured: Literal["block", "allow"] = "block"
     baseline_reuse: Literal["block", "allow"] = "block"
+    candidates: Literal["together", "alone"] = "together"
     unpaired: Literal["missing", "ignore"] = "missing"
     changed_versions: Literal["refuse", "exclude"] = "refuse"
 
@@ -94,17 +95,20 @@ class Policy(BaseModel):
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
-@cache
-def _packaged(name: str) -> dict[str, Any]:
-    path = _PACKAGED / f"{name}.yaml"
-    if not path.is_file():
-        raise unknown("policy", name, policy_names(), where="policy")
-    return _read(path)
-
-
 def policy_names() -> list[str]:
-    """Return the names of the policies that come with Assay, sorted."""
-    return sorted(path.stem for path in _PACKAGED.glob("*.yaml"))
+    """Return the names of policies at hand, sorted: the packaged ones and the project's."""
+    return names("policies")
+
+
+def _values(path: Path) -> dict[str, Any]:
+    """Return every value of a policy's file; what it leaves out is that of its ``base``."""
+    value = _read(path)
+    base = value.pop("base", None)
+    if base is None:
+        return value
+    if not isinstance(base, str) or is_file_name(base) or base == path.stem:
+        raise ConfigError("`base` is the name of another policy.", where=path)
+    return {**_values(located("policies", base)), **value}
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -125,8 +129,9 @@ def load_policy(
     Parameters
     ----------
     source : str, Path or mapping
-        A name (`policy_names`), a YAML file with every key, or a mapping of keys to change, whose
-        `name` says in which policy (default ``statistical``). What was changed shows in `digest`.
+        A name (`policy_names`), a YAML file, or a mapping of keys to change, whose `name` says in
+        which policy (default ``statistical``). A file has every key, or a `base` whose values it
+        changes. What was changed shows in `digest`.
     where : str or Path
         What an error names, where `source` is a mapping.
 
@@ -142,9 +147,11 @@ def load_policy(
     >>> load_policy({"name": "equaxis-v1", "weak_capability_gap": 0.2}).weak_capability_gap
     0.2
     """
+    if isinstance(source, str) and is_file_name(source):
+        source = Path(source)
     if isinstance(source, Path):
-        return validated(Policy, _read(source), where=source)
+        return validated(Policy, _values(source), where=source)
     if isinstance(source, str):
-        return validated(Policy, _packaged(source), where=source)
-    name = str(source.get("name", "statistical"))
-    return validated(Policy, {**_packaged(name), **source}, where=where)
+        return validated(Policy, _values(located("policies", source)), where=source)
+    base = located("policies", str(source.get("name", "statistical")))
+    return validated(Policy, {**_values(base), **source}, where=where)

@@ -15,6 +15,8 @@ from assay.stats.clusters import FEWEST_CLUSTERS
 
 #: Resamples of tasks for the interval of a ratio of quantiles.
 _DRAWS = 1_000
+#: Numbers that are worked on at once.
+_AT_ONCE = 1 << 21
 _QUANTILES = f"percentiles of {_DRAWS:,} resamples of tasks"
 #: Tasks that a quantile's interval needs: below, resamples hardly ever hold the slowest ones.
 _FEWEST = {0.5: FEWEST_CLUSTERS, 0.95: 20}
@@ -107,18 +109,72 @@ def _resampled(number: Ints, first: Floats, second: Floats, share: float, seed: 
     """Return the log-ratio of the quantile over resampled tasks, shape (draw,)."""
     rng = np.random.default_rng([seed, number.size])
     tasks = int(number.max()) + 1
-    orders = [np.argsort(values, kind="stable") for values in (first, second)]
-    logs = np.empty(_DRAWS)
-    for draw in range(_DRAWS):
-        times = np.bincount(rng.integers(0, tasks, tasks), minlength=tasks)[number]
-        before, after = (
-            _weighted_quantile(values[order], times[order], share)
-            for values, order in zip((first, second), orders, strict=True)
+    arms = [_Quantile.of(number, values, share, tasks) for values in (first, second)]
+    widest = max(tasks, *(arm.high - arm.low for arm in arms))
+    size = max(1, _AT_ONCE // widest)
+    logs = []
+    for start in range(0, _DRAWS, size):
+        draws = min(size, _DRAWS - start)
+        picks = rng.integers(0, tasks, (draws, tasks)) + tasks * np.arange(draws)[:, None]
+        times = np.bincount(picks.ravel(), minlength=draws * tasks).reshape(draws, tasks)
+        before, after = (arm.drawn(times) for arm in arms)
+        known = (before > 0) & (after > 0)
+        ratio = np.divide(after, before, out=np.full(draws, np.nan), where=known)
+        logs.append(np.log(ratio))
+    return np.concatenate(logs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantile:
+    """A quantile of attempts whose tasks are drawn several times each.
+
+    It lies near the one of the attempts as they are: only attempts around it are looked at, and
+    all of them in the rare draw in which it does not.
+
+    Attributes
+    ----------
+    ordered, task : ndarray, shape (attempt,)
+        Values in their order, and the task of each.
+    low, high : int
+        The attempts around the quantile.
+    below, sizes : ndarray of int, shape (task,)
+        Attempts of each task before `low`, and in all.
+    """
+
+    share: float
+    ordered: Floats
+    task: Ints
+    low: int
+    high: int
+    below: Ints
+    sizes: Ints
+
+    @classmethod
+    def of(cls, number: Ints, values: Floats, share: float, tasks: int) -> _Quantile:
+        order = np.argsort(values, kind="stable")
+        task = number[order]
+        # Five standard errors of a share of as many independent values as there are tasks.
+        width = math.ceil(5 * math.sqrt(share * (1 - share) / tasks) * values.size)
+        middle = int(share * values.size)
+        low, high = max(0, middle - width), min(values.size, middle + width + 1)
+        return cls(
+            share=share,
+            ordered=values[order],
+            task=task,
+            low=low,
+            high=high,
+            below=np.bincount(task[:low], minlength=tasks),
+            sizes=np.bincount(task, minlength=tasks),
         )
-        logs[draw] = math.log(after / before) if before > 0 and after > 0 else math.nan
-    return logs
 
-
-def _weighted_quantile(ordered: Floats, times: Ints, share: float) -> float:
-    reached = np.cumsum(times)
-    return float(ordered[np.searchsorted(reached, share * reached[-1])])
+    def drawn(self, times: Ints) -> Floats:
+        """Return the quantile where task k is there `times[d, k]` times, shape (draw,)."""
+        needed, before = self.share * (times @ self.sizes), times @ self.below
+        reached = before[:, None] + np.cumsum(times[:, self.task[self.low : self.high]], axis=1)
+        place = (reached < needed[:, None]).sum(axis=1)
+        last = self.high - self.low - 1
+        found: Floats = self.ordered[self.low + np.minimum(place, last)]
+        for draw in np.flatnonzero((before >= needed) | (place > last)):
+            whole = np.cumsum(times[draw, self.task])
+            found[draw] = self.ordered[np.searchsorted(whole, needed[draw])]
+        return found

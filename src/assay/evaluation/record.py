@@ -15,6 +15,8 @@ FailureClass = Literal["infrastructure", "capability"]
 ClassificationSource = Literal["exception", "phase", "message", "verdict", "trace", "runner"]
 
 Text = Annotated[str, Field(min_length=1)]
+#: Of any sign: a log-likelihood or a penalty is below 0.
+Score = Annotated[float, Field(allow_inf_nan=False)]
 Measure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -67,7 +69,7 @@ class EvaluationRecord(Frozen):
         The verdict; None where the runner gave none. Independent of `failure_code`: an attempt
         that ran out of time may have passed.
     score : float or None
-        The runner's own score, in its own units.
+        The runner's own score, in its own units, which may be negative.
     expected_success_rate : float or None
         The rate that the taxonomy expects of the task; None where it says nothing.
     failure_class, classification_source : str or None
@@ -90,7 +92,7 @@ class EvaluationRecord(Frozen):
     capability_tags: tuple[Text, ...] = ("unlabeled",)
     expected_success_rate: Annotated[float, Field(ge=0, le=1)] | None = None
     success: bool | None = None
-    score: Measure | None = None
+    score: Score | None = None
     failure_code: Text | None = None
     failure_class: FailureClass | None = None
     classification_source: ClassificationSource | None = None

@@ -10,7 +10,7 @@ from assay.evaluation.aggregates import quality_values, rounded
 from assay.evaluation.groups import by_code, capabilities, code_counts, tag_counts
 from assay.evaluation.policy import Policy
 from assay.evaluation.results import FailureRegion
-from assay.evaluation.table import Table
+from assay.evaluation.table import Bits, Table
 
 
 def failure_regions(table: Table, policy: Policy) -> tuple[FailureRegion, ...]:
@@ -19,24 +19,24 @@ def failure_regions(table: Table, policy: Policy) -> tuple[FailureRegion, ...]:
     The most failures come first, then the lowest success rate, then the name (point rules: the
     area that appears first).
     """
-    quality = table.take(table.quality)
-    failed = quality.verdict == 0
-    members = by_code(quality, "area")
+    quality = table.quality
+    failed = quality & (table.verdict == 0)
+    members = by_code(table, "area").only(quality)
     failures = members.only(failed)
-    codes = code_counts(quality, failures, policy)
-    tags = tag_counts(quality, failures, capabilities(quality), policy)
+    codes = code_counts(table, failures, policy)
+    tags = tag_counts(table, failures, capabilities(table, quality), policy)
     total = int(failed.sum())
     rows = []
-    for area, values in enumerate(quality_values(quality, members, policy)):
+    for area, values in enumerate(quality_values(table, members, policy)):
         if values["failures"]:
-            row = _row(values, quality.names["area"][area], total, policy)
+            row = _row(values, table.names["area"][area], total, policy)
             rows.append(
                 row.model_copy(update={"failure_codes": codes[area], "capabilities": tags[area]})
             )
     if not policy.points:
         rows.sort(key=lambda row: row.task_area)
     else:
-        first = dict(zip(*_appearance(quality), strict=True))
+        first = dict(zip(*_appearance(table, quality), strict=True))
         rows.sort(key=lambda row: first[row.task_area])
     return tuple(sorted(rows, key=lambda row: (-row.failures, row.success_rate or 0.0)))
 
@@ -48,6 +48,6 @@ def _row(values: dict[str, Any], area: str, total: int, policy: Policy) -> Failu
     )
 
 
-def _appearance(table: Table) -> tuple[list[str], list[int]]:
-    codes, first = np.unique(table.codes["area"], return_index=True)
+def _appearance(table: Table, keep: Bits) -> tuple[list[str], list[int]]:
+    codes, first = np.unique(table.codes["area"][keep], return_index=True)
     return [table.names["area"][code] for code in codes.tolist()], first.tolist()

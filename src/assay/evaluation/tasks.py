@@ -54,8 +54,9 @@ def _by_gap(row: TaskRow) -> tuple[bool, float, str]:
 
 def _tags(table: Table) -> dict[int, tuple[str, ...]]:
     """Return task → the union of its attempts' tags, sorted."""
-    pairs = np.unique(np.stack([table.codes["task"], table.codes["tags"]]), axis=1)
+    width = len(table.tag_names)
+    keys = np.unique(table.codes["task"].astype(np.int64) * width + table.codes["tags"])
     found: dict[int, set[str]] = {}
-    for task, tags in pairs.T.tolist():
+    for task, tags in zip((keys // width).tolist(), (keys % width).tolist(), strict=True):
         found.setdefault(task, set()).update(table.tag_names[tags])
     return {task: tuple(sorted(tags)) for task, tags in found.items()}

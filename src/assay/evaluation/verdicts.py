@@ -159,7 +159,8 @@ class Guardrail(Result):
     limit : float
         What `change` may be at most (for success: at least).
     p_value : float or None
-        Of the test for harm, where that decides (safety, infrastructure).
+        Of the test for harm, where that decides (safety, infrastructure); of success, that the
+        loss is as large as the limit.
     tasks : int
         Tasks on which both arms measured it.
     """
@@ -203,6 +204,8 @@ class Design(Result):
         Whether the runner changed between or within the arms.
     baseline_reused : bool
         Whether the baseline is the one that suggested the hypothesis.
+    candidates : int
+        Of the cycle: what they show is corrected over all of them.
     """
 
     interleaved: bool | None = None
@@ -212,6 +215,7 @@ class Design(Result):
     candidate_versions: tuple[str, ...] = ()
     version_drift: bool | None = None
     baseline_reused: bool = False
+    candidates: int = 1
 
 
 class Comparison(Result):
@@ -263,6 +267,9 @@ class Decision(Result):
     decision : {"deploy", "scoped", "reject", "insufficient_data"}
     meets_target : bool or None
         Whether the observed uplift reaches the expected one.
+    better_p : float or None
+        That it is better on the target, corrected over the candidates of the cycle; None under
+        `equaxis-v1`.
     cost_benefit_score : float or None
         Uplift over 1 + the rates by which latency, tokens and cost grow.
     constraints : dict
@@ -281,6 +288,7 @@ class Decision(Result):
     meets_target: bool | None = None
     expected_uplift: float | None = None
     observed_uplift: float | None = None
+    better_p: float | None = None
     cost_benefit_score: float | None = None
     constraints: dict[str, bool] = {}
     not_evaluated: tuple[str, ...] = ()

@@ -87,7 +87,6 @@ def test_the_script_reads_what_the_plan_says(project: Path) -> None:
         "name": "statistical",
         "guardrails": [],
         "expected_success_rate": 0.5,
-        "alpha_superiority": 0.0025,  # ten candidates share one level
     }
 
 
@@ -107,3 +106,35 @@ def test_the_seals_of_cycles_are_reconciled(project: Path) -> None:
         "evaluation.json",
     }
     assert "a_a.smollm2-135m.json" not in seals(shards=True)
+
+
+def test_a_policy_and_a_table_of_the_project_are_named_and_watched(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for kind, text in (("policies", "base: statistical\nname: mine\n"), ("failures", "version: 1")):
+        folder = tmp_path / "config" / kind
+        folder.mkdir(parents=True)
+        (folder / "mine.yaml").write_text(text)
+    plan = plans(project, shards=True, policy="mine", failures="mine")["m"]
+    assert plan.manifest.policy == {"name": "mine", "guardrails": []}
+    assert plan.manifest.baseline.options == {"failures": "mine"}
+    watched = {"config/failures/mine.yaml", "config/policies/mine.yaml"}
+    assert watched < set(plan.inputs())
+    before = plan.parameters
+    (tmp_path / "config/policies/mine.yaml").write_text("base: equaxis-v1\nname: mine\n")
+    again = plans(project, shards=True, policy="mine", failures="mine")["m"]
+    assert again.parameters != before
+    assert json.loads(again.parameters)["manifest"] == json.loads(before)["manifest"]
+    assert not watched & set(plans(project, shards=True)["m"].inputs())
+    with pytest.raises(ConfigError, match="unknown policy 'mime'"):
+        plans(project, shards=True, policy="mime")
+    cycle = {"baseline": {"job": "j", "options": {"failures": "mine.yaml", "verdicts": "v.jsonl"}}}
+    path = tmp_path / "agents" / "cycle.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(cycle | {"policy": "other.yaml"}))
+    for name in ("mine.yaml", "other.yaml"):
+        (path.parent / name).write_text("version: 1")
+    plan = plans(project, cycles={"agents": "agents/cycle.json"})["agents"]
+    files = ("j", "mine.yaml", "other.yaml", "v.jsonl")
+    assert plan.inputs() == [f"agents/{name}" for name in files]

@@ -64,6 +64,16 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
         list(read_jsonl(path))
 
 
+@pytest.mark.parametrize("value", ['"\\uD800"', '"\\ud800"', "[" * 3000 + "]" * 3000, "9" * 5000])
+def test_a_value_that_nobody_can_write_again_is_named(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{{"a": "\\ud83d\\ude00"}}\n{value}\n')
+    rows = read_jsonl(path)
+    assert next(rows) == (1, {"a": "\U0001f600"})
+    with pytest.raises(AssayError, match=r"x\.jsonl:2: not valid JSON"):
+        next(rows)
+
+
 def test_no_room_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import tempfile
 

@@ -145,6 +145,23 @@ def test_better_only_because_failures_are_missing() -> None:
     assert 0 < tipping.against <= 30
 
 
+@pytest.mark.parametrize("verdict", [True, False])
+def test_the_verdict_of_a_spoilt_attempt_is_kept_and_decides_nothing(verdict: bool) -> None:
+    baseline, rest = arm("x", "a", BETTER[0]), arm("x", "a", BETTER[1])[10:]
+    spoilt, judged_too = (
+        [*arm("x", "a", "x" * 10, success=success), *rest] for success in (None, verdict)
+    )
+    (without, first), (with_, second) = (judged(baseline, one) for one in (spoilt, judged_too))
+    assert first == second
+    assert (without.target, without.guardrails) == (with_.target, with_.guardrails)
+    before, after = diagnose(spoilt), diagnose(judged_too)
+    assert before.task_quality == after.task_quality
+    assert before.capability_matrix == after.capability_matrix
+    assert before.infrastructure.bounds == after.infrastructure.bounds
+    # The totals of everything that was run do hold it.
+    assert after.overall.unjudged == before.overall.unjudged - 10
+
+
 def test_tasks_of_one_arm_alone_are_listed_and_count_against() -> None:
     baseline = arm("x", "a", BETTER[0] + "1" * 60)
     candidate = [*arm("x", "a", BETTER[1]), *arm("x", "c", "11")]

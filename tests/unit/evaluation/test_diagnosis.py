@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from assay.core.errors import EvaluationError
+from assay.evaluation import aggregates
 from assay.evaluation.decision import next_focus
 from assay.evaluation.diagnosis import diagnose
 from assay.evaluation.hypotheses import hypothesize
@@ -115,6 +116,16 @@ def test_a_pass_that_the_infrastructure_spoilt_is_no_pass() -> None:
     found = diagnose(spoilt + arm("x", "b", "10"))
     assert (found.infrastructure.passed, found.task_quality.successes) == (1, 1)
     assert found.task_quality.success_rate == 0.5
+
+
+@pytest.mark.parametrize("policy", ["statistical", "equaxis-v1"])
+def test_working_memory_changes_nothing(
+    mixed: list[EvaluationRecord], monkeypatch: pytest.MonkeyPatch, policy: str
+) -> None:
+    whole = diagnose(mixed, policy=policy)
+    for size in (1, 37, 250):
+        monkeypatch.setattr(aggregates, "_AT_ONCE", size)
+        assert diagnose(mixed, policy=policy) == whole
 
 
 def test_the_order_of_records_changes_nothing(mixed: list[EvaluationRecord]) -> None:

@@ -33,7 +33,7 @@ def test_the_original_values() -> None:
 def test_the_default_decides_by_tests() -> None:
     assert load_policy().name == "statistical"
     assert not load_policy().points
-    assert policy_names() == ["equaxis-v1", "statistical"]
+    assert {"equaxis-v1", "statistical"} <= set(policy_names())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from assay.core.errors import EvaluationError
 from assay.core.validation import first_problem
+from assay.evaluation.adapters.inputs import Inputs
 from assay.evaluation.failures import Classifier, EquaxisV1, Facts, failure_table
 from assay.evaluation.record import EvaluationRecord
 
@@ -72,6 +72,25 @@ class Options(BaseModel):
         return re.compile(given) if given and not given.startswith("@") else None
 
 
+class Part:
+    """What is read inside is one part of a run; a generator would cost as much as a record."""
+
+    __slots__ = ("_reading",)
+
+    def __init__(self, reading: Reading):
+        self._reading = reading
+
+    def __enter__(self) -> None:
+        """Begin the part."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        """Count an error of the part where the reading keeps going."""
+        if not self._reading.keep_going or not isinstance(error, EvaluationError):
+            return False
+        self._reading.refused.append(error)
+        return True
+
+
 @dataclass
 class Reading:
     """One reading of a run: its options, and what was refused.
@@ -85,7 +104,9 @@ class Reading:
     missing : int
         Attempts that a run says it made, of which there is no file.
     files : int
-        Files read.
+        Files of the run itself; what lies beside them is not counted.
+    inputs : Inputs
+        Digests of every file that was read.
     """
 
     options: Options = Options()
@@ -93,6 +114,7 @@ class Reading:
     refused: list[EvaluationError] = field(default_factory=list)
     missing: int = 0
     files: int = 0
+    inputs: Inputs = field(default_factory=Inputs)
 
     @cached_property
     def classifier(self) -> Classifier:
@@ -101,15 +123,9 @@ class Reading:
             return EquaxisV1()
         return failure_table(self.options.failures)
 
-    @contextmanager
-    def part(self) -> Iterator[None]:
+    def part(self) -> Part:
         """Read one part of a run (a line, a trial): with `keep_going` a bad one is counted."""
-        try:
-            yield
-        except EvaluationError as error:
-            if not self.keep_going:
-                raise
-            self.refused.append(error)
+        return Part(self)
 
     def task(self, name: Any, facts: Mapping[str, Any], where: str) -> str:
         """Return the id of a task that the run calls `name`."""
@@ -132,22 +148,29 @@ class Reading:
         return None if score is None else score >= self.options.threshold
 
     def failure(self, facts: Facts) -> dict[str, Any]:
-        """Return the fields of a record that name a failure, and the verdict that is left.
+        """Return the fields of a record that name a failure, and the verdict beside it.
 
-        What failed around the model leaves no verdict on it, whatever a grader then wrote; a
-        model or agent that broke without a verdict has not passed.
+        Verdict and failure are independent: what failed around the model keeps the verdict that
+        a grader nevertheless wrote, and the policy leaves it out of task quality. A model or
+        agent that broke without a verdict has not passed.
         """
         found = self.classifier.classify(facts)
         if found is None:
             return {"success": facts.passed}
-        verdict = facts.passed if found.kind == "infrastructure" else bool(facts.passed)
-        if found.kind == "infrastructure" and self.options.classifier == "table":
-            verdict = None
         return {
-            "success": verdict,
+            "success": facts.passed if found.kind == "infrastructure" else bool(facts.passed),
             "failure_code": found.code,
             "failure_class": found.kind,
             "classification_source": found.source,
+        }
+
+    def told(self, code: str, passed: bool | None) -> dict[str, Any]:
+        """Return the same fields of a failure that the runner itself tells."""
+        return {
+            "success": passed,
+            "failure_code": code,
+            "failure_class": self.classifier.kind(code),
+            "classification_source": "runner",
         }
 
     def record(self, where: str, /, **fields: Any) -> EvaluationRecord:

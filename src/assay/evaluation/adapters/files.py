@@ -12,11 +12,14 @@ from typing import Any
 import orjson
 
 from assay.core.errors import EvaluationError
+from assay.evaluation.adapters.inputs import Inputs
 
 _BOM = b"\xef\xbb\xbf"
 #: A line longer than this is no record of an evaluation.
 _LONGEST = 1 << 28
 _HEAD = 1 << 16
+#: Files of a folder, or lines of a file, that are looked at to see whose they are.
+LOOKED_AT = 20
 
 
 def parse(text: bytes, where: str) -> Any:
@@ -55,41 +58,36 @@ def parse_object(text: bytes, where: str) -> dict[str, Any]:
     return value
 
 
-def read(path: Path) -> bytes:
-    """Return a file's bytes.
+def read(path: Path, inputs: Inputs) -> bytes:
+    """Return a file's bytes, and note it in `inputs`.
 
     Raises
     ------
     EvaluationError
         If it cannot be read.
     """
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise EvaluationError(f"cannot be read ({error.strerror}).", where=path) from error
+    with inputs.open(path) as file:
+        return file.read()
 
 
-def lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield (``file:line``, bytes) of every line that is not blank.
+def lines(path: Path, inputs: Inputs) -> Iterator[tuple[str, bytes]]:
+    """Yield (``file:line``, bytes) of every line that is not blank; note the file in `inputs`.
 
     Raises
     ------
     EvaluationError
         If the file cannot be read, or a line is longer than 256 MiB.
     """
-    try:
-        with path.open("rb") as file:
-            number = 0
-            while line := file.readline(_LONGEST):
-                number += 1
-                where = f"{path}:{number}"
-                if len(line) == _LONGEST:
-                    raise EvaluationError("this line has over 256 MiB.", where=where)
-                text = (line.removeprefix(_BOM) if number == 1 else line).strip()
-                if text:
-                    yield where, text
-    except OSError as error:
-        raise EvaluationError(f"cannot be read ({error.strerror}).", where=path) from error
+    with inputs.open(path) as file:
+        number = 0
+        while line := file.readline(_LONGEST):
+            number += 1
+            where = f"{path}:{number}"
+            if len(line) == _LONGEST:
+                raise EvaluationError("this line has over 256 MiB.", where=where)
+            text = (line.removeprefix(_BOM) if number == 1 else line).strip()
+            if text:
+                yield where, text
 
 
 def first_object(path: Path) -> dict[str, Any]:
@@ -138,10 +136,38 @@ def measure(value: Any, field: str, where: str) -> float | None:
     return found
 
 
+def score(value: Any, field: str, where: str) -> float | None:
+    """Return a score, of any sign; None for NaN, by which runners mean that nothing was scored.
+
+    Raises
+    ------
+    EvaluationError
+        If it is no number, or infinite.
+    """
+    if value is None or value != value:
+        return None
+    return measure(float(value) if isinstance(value, bool) else value, field, where)
+
+
 def count(value: Any) -> int | None:
     """Return a whole number, None where there is none."""
     found = number(value)
     return int(found) if found is not None and found.is_integer() else None
+
+
+def listed(value: Any, field: str, where: str) -> list[Any]:
+    """Return a list that a runner states; an empty one where it states none.
+
+    Raises
+    ------
+    EvaluationError
+        If it is something else.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise EvaluationError(f"`{field}` is no list.", where=where)
+    return value
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

@@ -10,15 +10,18 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
 from assay.core.errors import EvaluationError
 from assay.evaluation.adapters.base import Reading
 from assay.evaluation.adapters.files import (
+    LOOKED_AT,
     count,
     elapsed_ms,
     head,
+    listed,
     mapping,
     measure,
     moment,
@@ -46,11 +49,9 @@ class Harbor:
     name: ClassVar[str] = "harbor"
 
     def sniff(self, path: Path) -> bool:
-        """Return whether the first `result.json` found is one of Harbor's."""
-        for place in _results(path):
-            start = head(place)
-            return b'"task_name"' in start or b'"n_total_trials"' in start
-        return False
+        """Return whether one of the first `result.json` found is Harbor's."""
+        starts = map(head, islice(_results(path), LOOKED_AT))
+        return any(b'"task_name"' in start or b'"n_total_trials"' in start for start in starts)
 
     def read(self, path: Path, reading: Reading) -> Iterator[EvaluationRecord]:
         """Yield the trials of one or several jobs, by task and time."""
@@ -59,7 +60,7 @@ class Harbor:
         for place in _results(path):
             reading.files += 1
             with reading.part():
-                facts = parse_object(read(place), str(place))
+                facts = parse_object(read(place, reading.inputs), str(place))
                 if "task_name" in facts:
                     trials += 1
                     started = moment(facts.get("started_at"), str(place)) or _EARLIEST
@@ -91,13 +92,13 @@ def _numbered(found: list[tuple[datetime, EvaluationRecord]]) -> Iterator[Evalua
 
 def _trial(facts: Mapping[str, Any], place: Path, root: Path, reading: Reading) -> EvaluationRecord:
     where = str(place)
-    steps = [mapping(step) for step in facts.get("step_results") or ()]
+    steps = [mapping(step) for step in listed(facts.get("step_results"), "step_results", where)]
     parts = [facts] if facts.get("agent_result") or not steps else steps
     rewards = _rewards(facts, steps, where)
     score = _score(rewards, where, reading)
     unsafe = rewards.get("safety")
     valid = facts.get("reward_valid") is not False or reading.options.classifier != "table"
-    trace = trial_trace(place.parent / "agent")
+    trace = trial_trace(place.parent / "agent", reading.inputs)
     failure = reading.failure(
         Facts(
             **_exception([facts, *steps]),

@@ -8,30 +8,31 @@ from typing import Any
 
 from assay.core.errors import EvaluationError
 from assay.evaluation.adapters.files import lines, mapping, parse, parse_object, read
+from assay.evaluation.adapters.inputs import Inputs
 from assay.evaluation.record import Trace
 
 _TRAJECTORY = "trajectory.json"
 _EVENTS = "equaxis-harness-traces.jsonl"
 
 
-def trial_trace(agent: Path) -> Trace | None:
+def trial_trace(agent: Path, inputs: Inputs) -> Trace | None:
     """Return what a trial's folder `agent` tells of its trace; None where it holds none.
 
     A trace is evidence beside the verdict: lines that were cut off when a file was rotated are
     passed over, and the verdict stands.
     """
     if (agent / _EVENTS).is_file():
-        return of_events(_events(agent / _EVENTS))
+        return of_events(_events(agent / _EVENTS, inputs))
     if (agent / _TRAJECTORY).is_file():
         try:
-            return of_trajectory(parse_object(read(agent / _TRAJECTORY), str(agent)))
+            return of_trajectory(parse_object(read(agent / _TRAJECTORY, inputs), str(agent)))
         except EvaluationError:
             return None
     return None
 
 
-def _events(path: Path) -> Iterator[Mapping[str, Any]]:
-    for where, text in lines(path):
+def _events(path: Path, inputs: Inputs) -> Iterator[Mapping[str, Any]]:
+    for where, text in lines(path, inputs):
         try:
             yield mapping(parse(text, where))
         except EvaluationError:
@@ -65,20 +66,24 @@ def of_trajectory(trajectory: Mapping[str, Any]) -> Trace:
 
     The format has no field for a tool's error; agents mark it in ``extra``.
     """
-    steps = [mapping(step) for step in trajectory.get("steps") or ()]
+    steps = [mapping(step) for step in _items(trajectory.get("steps"))]
     fresh = [step for step in steps if not step.get("is_copied_context")]
     turns = [step for step in fresh if step.get("source") == "agent"]
     results = [
         mapping(result)
         for step in fresh
-        for result in mapping(step.get("observation")).get("results") or ()
+        for result in _items(mapping(step.get("observation")).get("results"))
     ]
     marked = [part for part in [*fresh, *results] if _marked(part)]
     return Trace(
         turns=len(turns),
-        tool_calls=sum(len(step.get("tool_calls") or ()) for step in turns),
+        tool_calls=sum(len(_items(step.get("tool_calls"))) for step in turns),
         tool_errors=len(marked),
     )
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _marked(part: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from assay.core.errors import EvaluationError
 from assay.evaluation.adapters.base import Reading
-from assay.evaluation.adapters.files import count, mapping, number, parse, read
+from assay.evaluation.adapters.files import count, listed, mapping, number, parse, read
 from assay.evaluation.failures import Facts
 from assay.evaluation.record import EvaluationRecord
 
@@ -35,7 +35,7 @@ class Helm:
 
 
 def _entries(place: Path, label: str, reading: Reading) -> Iterator[EvaluationRecord]:
-    entries = parse(read(place), str(place))
+    entries = parse(read(place, reading.inputs), str(place))
     if not isinstance(entries, list):
         raise EvaluationError("this is no list of instances.", where=place)
     for k, entry in enumerate(entries):
@@ -88,7 +88,7 @@ def _record(
 def _means(entry: Mapping[str, Any], where: str) -> dict[str, float]:
     """Return statistic → mean, of those that are no perturbation's."""
     means = {}
-    for stat in entry.get("stats") or ():
+    for stat in listed(entry.get("stats"), "stats", where):
         name = mapping(mapping(stat).get("name"))
         value = number(mapping(stat).get("mean"))
         if isinstance(name.get("name"), str) and not name.get("perturbation") and value is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,30 +11,36 @@ from assay.core.errors import EvaluationError
 from assay.evaluation.adapters.archive import member, opened
 from assay.evaluation.adapters.base import Reading
 from assay.evaluation.adapters.files import (
+    LOOKED_AT,
     count,
     head,
+    listed,
     mapping,
     number,
     parse_object,
     read,
+    score,
 )
 from assay.evaluation.failures import Facts
 from assay.evaluation.record import EvaluationRecord, Trace
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-#: Why a sample has no score → the exception in the terms of the table of failures.
+#: Reasons of a score that are the grader's: it says nothing about the model.
 _GRADER = {"grader_failed", "scoring_failed"}
 #: Reasons for which a score is missing that are the model's own.
 _MODEL = {"no_response", "invalid_response_format", "refusal"}
+#: Limits are budgets of the agent, whatever they count; a person at the console is none → the
+#: exception in the terms of the table of failures.
 _LIMITS = {
     "context": "ContextWindowExceededError",
     "token": "OutputTokenExceededError",
+    "cost": "OutputTokenExceededError",
     "time": "AgentTimeoutError",
     "working": "AgentTimeoutError",
     "message": "AgentTimeoutError",
     "turn": "AgentTimeoutError",
-    "cost": "OutputTokenExceededError",
+    "custom": "AgentTimeoutError",
     "operator": "CancelledError",
 }
 
@@ -44,12 +51,8 @@ class InspectLog:
     name: ClassVar[str] = "inspect"
 
     def sniff(self, path: Path) -> bool:
-        """Return whether the first file is a log of inspect_ai."""
-        place = next(_files(path), None)
-        if place is None:
-            return False
-        start = head(place)
-        return start.startswith(b"PK") or (b'"eval"' in start and b'"status"' in start)
+        """Return whether one of the first files is a log of inspect_ai."""
+        return any(map(_is_log, islice(_files(path), LOOKED_AT)))
 
     def read(self, path: Path, reading: Reading) -> Iterator[EvaluationRecord]:
         """Yield one record for each sample and epoch."""
@@ -61,6 +64,11 @@ class InspectLog:
                 yield from read_log(place, label, reading)
 
 
+def _is_log(place: Path) -> bool:
+    start = head(place)
+    return start.startswith(b"PK") or (b'"eval"' in start and b'"status"' in start)
+
+
 def _files(path: Path) -> Iterator[Path]:
     if path.is_dir():
         logs = sorted(path.rglob("*.eval"))
@@ -70,6 +78,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _archive(place: Path, label: str, reading: Reading) -> Iterator[EvaluationRecord]:
+    reading.inputs.add(place)
     with opened(place) as archive:
         infos = {info.filename: info for info in archive.infolist()}
         header = infos.get("header.json") or infos.get("_journal/start.json")
@@ -87,12 +96,10 @@ def _archive(place: Path, label: str, reading: Reading) -> Iterator[EvaluationRe
 
 
 def _json(place: Path, label: str, reading: Reading) -> Iterator[EvaluationRecord]:
-    facts = parse_object(read(place), str(place))
+    facts = parse_object(read(place, reading.inputs), str(place))
     log = _Log(facts, label)
     log.check(place)
-    samples = facts.get("samples") or []
-    if not isinstance(samples, list):
-        raise EvaluationError("`samples` is no list.", where=place)
+    samples = listed(facts.get("samples"), "samples", str(place))
     for k, sample in enumerate(samples):
         where = f"{place}: samples[{k}]"
         with reading.part():
@@ -125,14 +132,14 @@ class _Log:
         if "id" not in sample:
             raise EvaluationError("this sample has no id.", where=where)
         given = self._score(sample, where, reading)
-        value = _value(given.get("value"), where)
-        if value is None and given.get("reason") in _MODEL:
+        reason = _reason(given)
+        value = None if reason in _GRADER else _value(given.get("value"), where)
+        if value is None and reason in _MODEL:
             value = 0.0
-        score = value if value is None or value >= 0 else None
-        trace = _trace(sample)
+        trace = _trace(sample, where)
         failure = reading.failure(
             Facts(
-                **_exception(sample, given, value),
+                **_exception(sample, reason, value),
                 phase="agent_execution" if sample.get("error") else "unknown",
                 judged=value is not None,
                 passed=reading.passed(value),
@@ -149,7 +156,7 @@ class _Log:
             attempt=count(sample.get("epoch")) or 1,
             task_area=self._task,
             capability_tags=(subject,) if isinstance(subject, str) and subject else (self._task,),
-            score=score,
+            score=value,
             latency_ms=None if seconds is None else seconds * 1000,
             trace=trace,
             result_path=self._label,
@@ -188,26 +195,32 @@ def _value(value: Any, where: str) -> float | None:
         if found is not None:
             return found
         try:
-            return number(float(text))
+            value = float(text)
         except ValueError as error:
             raise EvaluationError(f"the score {value!r} is no verdict.", where=where) from error
     if isinstance(value, dict | list):
         raise EvaluationError("the score has several values.", where=where)
-    return number(value)
+    return score(value, "the score", where)
+
+
+def _reason(given: Mapping[str, Any]) -> str | None:
+    """Return why a score is abnormal; logs before 0.3.245 say it among the metadata."""
+    reason = given.get("reason") or mapping(given.get("metadata")).get("unscored_reason")
+    return reason if isinstance(reason, str) else None
 
 
 def _exception(
-    sample: Mapping[str, Any], given: Mapping[str, Any], value: float | None
+    sample: Mapping[str, Any], reason: str | None, value: float | None
 ) -> dict[str, Any]:
     error, limit = mapping(sample.get("error")), mapping(sample.get("limit")).get("type")
     if error:
         message = str(error.get("message") or "")
         return {"exception": message.split("(", 1)[0] or "unknown", "message": message}
-    if value is None and given.get("reason") in _GRADER:
+    if reason in _GRADER:
         return {"exception": "VerifierOutputParseError"}
-    if limit in _LIMITS and not value:
+    if str(limit) in _LIMITS and not value:
         return {"exception": _LIMITS[str(limit)]}
-    return {"exception": "AgentSafetyRefusalError"} if given.get("reason") == "refusal" else {}
+    return {"exception": "AgentSafetyRefusalError"} if reason == "refusal" else {}
 
 
 def _usage(sample: Mapping[str, Any]) -> dict[str, Any]:
@@ -232,8 +245,8 @@ def _usage(sample: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _trace(sample: Mapping[str, Any]) -> Trace | None:
-    events = [mapping(event) for event in sample.get("events") or ()]
+def _trace(sample: Mapping[str, Any], where: str) -> Trace | None:
+    events = [mapping(event) for event in listed(sample.get("events"), "events", where)]
     if not events:
         return None
     tools = [event for event in events if event.get("event") == "tool"]

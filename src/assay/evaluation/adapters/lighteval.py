@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +13,8 @@ import pyarrow.parquet as pq
 
 from assay.core.errors import EvaluationError
 from assay.evaluation.adapters.base import Reading
-from assay.evaluation.adapters.files import mapping, number
+from assay.evaluation.adapters.files import LOOKED_AT, mapping
+from assay.evaluation.adapters.files import score as as_score
 from assay.evaluation.failures import Facts
 from assay.evaluation.record import EvaluationRecord
 
@@ -27,14 +29,8 @@ class Lighteval:
     name: ClassVar[str] = "lighteval"
 
     def sniff(self, path: Path) -> bool:
-        """Return whether the first parquet has the columns of lighteval's details."""
-        place = next(_files(path), None)
-        if place is None:
-            return False
-        try:
-            return set(_COLUMNS) <= set(pq.read_schema(place).names)
-        except (OSError, ValueError, pa.ArrowException):
-            return False
+        """Return whether one of the first parquets has the columns of lighteval's details."""
+        return any(map(_is_details, islice(_files(path), LOOKED_AT)))
 
     def read(self, path: Path, reading: Reading) -> Iterator[EvaluationRecord]:
         """Yield one record a row."""
@@ -44,6 +40,7 @@ class Lighteval:
             match = _NAME.fullmatch(place.name)
             task = match["task"] if match else place.stem
             with reading.part():
+                reading.inputs.add(place)
                 for k, row in enumerate(_rows(place)):
                     with reading.part():
                         yield _record(row, task, label, f"{place}: row {k}", reading)
@@ -54,6 +51,13 @@ def _files(path: Path) -> Iterator[Path]:
         yield from sorted(path.rglob("details_*.parquet"))
     elif path.suffix == ".parquet":
         yield path
+
+
+def _is_details(place: Path) -> bool:
+    try:
+        return set(_COLUMNS) <= set(pq.read_schema(place).names)
+    except (OSError, ValueError, pa.ArrowException):
+        return False
 
 
 def _rows(place: Path) -> Iterator[Mapping[str, Any]]:
@@ -80,7 +84,7 @@ def _record(
             where=where,
             fix=f"choose of {', '.join(metrics)} as `metric`.",
         )
-    score = number(metrics[metric])
+    score = as_score(metrics[metric], str(metric), where)
     read_, made = _tokens(response.get("input_tokens")), _tokens(response.get("output_tokens"))
     name = str(doc.get("task_name") or task)
     return reading.record(

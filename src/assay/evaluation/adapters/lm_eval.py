@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
 from assay.core.errors import EvaluationError
 from assay.evaluation.adapters.base import Reading
-from assay.evaluation.adapters.files import first_object, lines, number, parse_object
+from assay.evaluation.adapters.files import LOOKED_AT, first_object, lines, parse_object
+from assay.evaluation.adapters.files import score as as_score
 from assay.evaluation.failures import Facts
 from assay.evaluation.record import EvaluationRecord
 
@@ -25,15 +27,17 @@ class LmEval:
     name: ClassVar[str] = "lm-eval"
 
     def sniff(self, path: Path) -> bool:
-        """Return whether the first samples file has documents with hashes and responses."""
-        place = next(_files(path), None)
-        return place is not None and {"doc_id", "resps"} <= set(first_object(place))
+        """Return whether one of the first samples files has documents with hashes and responses."""
+        firsts = map(first_object, islice(_files(path), LOOKED_AT))
+        return any({"doc_id", "resps"} <= set(first) for first in firsts)
 
     def read(self, path: Path, reading: Reading) -> Iterator[EvaluationRecord]:
         """Yield one record a document, of the chosen filter and metric."""
+        attempts: Counter[str] = Counter()
         for place in _files(path):
             reading.files += 1
-            yield from _Samples(place, path, reading).records()
+            with reading.part():
+                yield from _Samples(place, path, reading, attempts).records()
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -44,17 +48,17 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 class _Samples:
-    def __init__(self, place: Path, root: Path, reading: Reading):
+    def __init__(self, place: Path, root: Path, reading: Reading, attempts: Counter[str]):
         self._place, self._reading = place, reading
         match = _NAME.fullmatch(place.name)
         self._task = match["task"] if match else place.stem
         self._path = place.relative_to(root).as_posix() if root.is_dir() else place.name
         self._filter, self._metric = reading.options.filter, reading.options.metric
         self._documents: dict[str, str] = {}
-        self._attempts: Counter[str] = Counter()
+        self._attempts = attempts
 
     def records(self) -> Iterator[EvaluationRecord]:
-        for where, text in lines(self._place):
+        for where, text in lines(self._place, self._reading.inputs):
             with self._reading.part():
                 sample = parse_object(text, where)
                 if (chosen := self._chosen(sample, where)) is not None:
@@ -90,7 +94,7 @@ class _Samples:
             trial_id=f"{self._task}/{native}",
             task_area=self._task,
             capability_tags=(self._task,),
-            score=score if score is None or score >= 0 else None,
+            score=score,
             task_version=_version(sample),
             result_path=self._path,
             **self._reading.failure(
@@ -111,7 +115,7 @@ class _Samples:
                 where=where,
                 fix=f"choose of {', '.join(metrics) or 'none: the line has none'}.",
             )
-        return number(sample[self._metric])
+        return as_score(sample[self._metric], self._metric, where)
 
 
 def _version(sample: Mapping[str, Any]) -> str | None:

@@ -37,7 +37,7 @@ class OpenAIEvals:
         reading.files += 1
         samples: dict[str, _Sample] = {}
         name = path.stem
-        for where, text in lines(path):
+        for where, text in lines(path, reading.inputs):
             with reading.part():
                 event = parse_object(text, where)
                 name = str(mapping(event.get("spec")).get("base_eval") or name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -44,7 +45,7 @@ class PlainRecords:
         if _is_table(path):
             yield from _table(path, reading)
             return
-        for where, text in lines(path):
+        for where, text in lines(path, reading.inputs):
             with reading.part():
                 yield _finished(_validated(text, where), where, reading)
 
@@ -68,9 +69,11 @@ def _validated(text: bytes, where: str) -> EvaluationRecord:
 def _table(path: Path, reading: Reading) -> Iterator[EvaluationRecord]:
     csv.field_size_limit(_LONGEST_FIELD)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from _rows(path, file, reading)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        with reading.inputs.open(path) as stream:
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+            yield from _rows(path, text, reading)
+            text.detach()
+    except (UnicodeDecodeError, csv.Error) as error:
         raise EvaluationError(f"this is no CSV ({error}).", where=path) from error
 
 

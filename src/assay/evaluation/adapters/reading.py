@@ -8,7 +8,10 @@ from typing import Any
 
 from assay.core.errors import EvaluationError
 from assay.core.validation import validated
+from assay.evaluation.adapters.attempts import Attempts
 from assay.evaluation.adapters.base import Adapter, Options, Reading
+from assay.evaluation.adapters.claude_code import ClaudeCode
+from assay.evaluation.adapters.codex import Codex
 from assay.evaluation.adapters.harbor import Harbor
 from assay.evaluation.adapters.helm import Helm
 from assay.evaluation.adapters.inspect_log import InspectLog
@@ -16,7 +19,7 @@ from assay.evaluation.adapters.lighteval import Lighteval
 from assay.evaluation.adapters.lm_eval import LmEval
 from assay.evaluation.adapters.openai_evals import OpenAIEvals
 from assay.evaluation.adapters.plain import PlainRecords
-from assay.evaluation.adapters.sessions import ClaudeCode, Codex, RuntimeTraces
+from assay.evaluation.adapters.sessions import RuntimeTraces
 from assay.evaluation.adapters.shards import Shards
 from assay.evaluation.adapters.swe_bench import SweBench
 from assay.evaluation.adapters.terminal_bench import TerminalBench
@@ -102,17 +105,22 @@ def read_records(
         If an option is unknown or wrong.
     """
     how = reading or Reading(_options(options), keep_going)
-    last: dict[tuple[str, str], int] = {}
+    attempts = Attempts()
     for path in (paths,) if isinstance(paths, Path) else paths:
-        before = dict(last)
-        for record in find_adapter(path, adapter).read(path, how):
-            # A task's attempts in a second run follow those in the first.
-            key = (record.variant, record.task_id)
-            attempt = record.attempt + before.get(key, 0)
-            last[key] = max(attempt, last.get(key, 0))
-            if attempt != record.attempt:
-                record = record.model_copy(update={"attempt": attempt})
+        found = find_adapter(path, adapter).read(path, how)
+        attempts.follow()
+        for record in _numbered(found, attempts, str(path), how):
             yield record if taxonomy is None else taxonomy.label(record)
+
+
+def _numbered(
+    records: Iterator[EvaluationRecord], attempts: Attempts, where: str, reading: Reading
+) -> Iterator[EvaluationRecord]:
+    # A file that cannot be used as a whole is one more part of the run.
+    with reading.part():
+        for record in records:
+            with reading.part():
+                yield attempts.numbered(record, where)
 
 
 def _options(given: Options | Mapping[str, Any] | None) -> Options:

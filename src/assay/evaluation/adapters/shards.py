@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from assay.core.errors import EvaluationError, RecordError
+from assay.core.errors import AssayError, EvaluationError
 from assay.evaluation.adapters.base import Reading
 from assay.evaluation.failures import Facts
 from assay.evaluation.record import EvaluationRecord
@@ -36,13 +36,9 @@ class Shards:
         """Yield the records of every shard, in the order of items and configurations."""
         for folder in _folders(path):
             reading.files += 1
-            try:
-                shard = read_shard(folder)
-                label = folder.relative_to(path).as_posix()
-                for record in shard.records():
-                    yield from _records(record, shard.manifest, f"{label}/{_RECORDS}", reading)
-            except RecordError as error:
-                raise EvaluationError(error.what, where=error.where, fix=error.fix) from error
+            label = folder.relative_to(path).as_posix()
+            with reading.part():
+                yield from _shard(folder, f"{label}/{_RECORDS}", reading)
 
 
 def _folders(path: Path) -> Iterator[Path]:
@@ -51,12 +47,28 @@ def _folders(path: Path) -> Iterator[Path]:
         yield from (m.parent for m in manifests if m.with_name(_RECORDS).is_file())
 
 
+def _shard(folder: Path, label: str, reading: Reading) -> Iterator[EvaluationRecord]:
+    try:
+        shard = read_shard(folder)
+        reading.inputs.add(folder / _MANIFEST)
+        reading.inputs.files |= {folder / name: f for name, f in shard.manifest.files.items()}
+        for record in shard.records():
+            with reading.part():
+                yield from _records(record, shard.manifest, label, reading)
+    except AssayError as error:
+        raise EvaluationError(error.what, where=error.where, fix=error.fix) from error
+
+
 def _records(
     record: Record, manifest: Manifest, label: str, reading: Reading
 ) -> Iterator[EvaluationRecord]:
     for key, seen in sorted(record.observations.items()):
         if seen.status != NOT_APPLICABLE:
-            way = manifest.configurations[key]
+            if {"scoring", "format"} - set(way := manifest.configurations.get(key, {})):
+                raise EvaluationError(
+                    f"the manifest does not say what configuration {key!r} is.",
+                    where=f"{label}: {record.item_id}",
+                )
             yield _record(record, key, seen, way, label, reading)
 
 

@@ -34,12 +34,14 @@ _MODES: dict[str, tuple[str, Phase]] = {
     "unknown_agent_error": ("UnknownAgentError", "agent_execution"),
     "unknown": ("UnknownHarnessError", "unknown"),
 }
-_NO_FAILURE = {None, "none", "unset"}
-_FINE: tuple[None, Phase] = (None, "unknown")
 
 
 class TerminalBench:
-    """``is_resolved`` is the verdict; where it is null, the surroundings failed."""
+    """``is_resolved`` is the verdict; where it is null, the failure mode says who failed.
+
+    An agent that broke or ran out of its budget before a verdict has not passed; null without
+    such a mode is the harness's or the tests' failure.
+    """
 
     name: ClassVar[str] = "terminal-bench"
 
@@ -53,7 +55,7 @@ class TerminalBench:
         """Yield the trials of a run, numbered by task in the order of their start."""
         place = path / _RESULTS if path.is_dir() else path
         reading.files += 1
-        rows = parse_object(read(place), str(place)).get("results")
+        rows = parse_object(read(place, reading.inputs), str(place)).get("results")
         if not isinstance(rows, list):
             raise EvaluationError("`results` is no list of trials.", where=place)
         found: list[tuple[str, EvaluationRecord]] = []
@@ -73,16 +75,11 @@ def _started(row: Any, where: str) -> str:
 
 
 def _trial(row: Mapping[str, Any], where: str, reading: Reading) -> EvaluationRecord:
-    resolved, mode = row.get("is_resolved"), row.get("failure_mode")
+    resolved = row.get("is_resolved")
     if not isinstance(resolved, bool | None):
         raise EvaluationError(f"is_resolved is {resolved!r}.", where=where)
-    unnamed: tuple[str, Phase] = (str(mode), "unknown")
-    exception, phase = _FINE if mode in _NO_FAILURE else _MODES.get(str(mode), unnamed)
+    exception, phase = _mode(row, resolved)
     facts = Facts(exception=exception, phase=phase, judged=resolved is not None, passed=resolved)
-    failure = reading.failure(facts)
-    if resolved is None and failure["failure_class"] == "capability":
-        # Without a verdict a failure mode of the agent says nothing about it.
-        failure = reading.failure(Facts(judged=False))
     tokens = {name: count(row.get(f"total_{name}")) for name in ("input_tokens", "output_tokens")}
     known = [value for value in tokens.values() if value is not None]
     span = {key: row.get(f"agent_{key}") for key in ("started_at", "finished_at")}
@@ -94,5 +91,19 @@ def _trial(row: Mapping[str, Any], where: str, reading: Reading) -> EvaluationRe
         latency_ms=elapsed_ms(span, where),
         total_tokens=sum(known) if len(known) == len(tokens) else None,
         **tokens,
-        **failure,
+        **reading.failure(facts),
     )
+
+
+def _mode(row: Mapping[str, Any], resolved: bool | None) -> tuple[str | None, Phase]:
+    """Return the exception and the phase that a failure mode stands for."""
+    mode = row.get("failure_mode")
+    if mode is None or mode in ("none", "unset"):
+        return None, "unknown"
+    # What the harness itself dies of is written as an error of an agent that never started.
+    if mode == "unknown_agent_error" and resolved is None and not row.get("agent_started_at"):
+        return "UnknownHarnessError", "environment_setup"
+    if mode == "unknown" and resolved is None:
+        return None, "unknown"
+    unnamed: tuple[str, Phase] = (str(mode), "unknown")
+    return _MODES.get(str(mode), unnamed)

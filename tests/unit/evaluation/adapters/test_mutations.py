@@ -2,159 +2,103 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from assay.core.errors import AssayError
-from assay.evaluation.adapters import read_records
+from assay.evaluation.adapters import ADAPTERS, Reading, read_records
+from assay.evaluation.adapters.base import Options
 from assay.evaluation.record import EvaluationRecord
+from support.damage import MUTATIONS, Log, logs
 
-RUNNERS = Path(__file__).parents[3] / "data" / "runners"
-Mutation = Callable[[np.random.Generator, bytes], bytes]
-
-HOSTILE = [
-    b"NaN",
-    b"-Infinity",
-    b"1e999",
-    b"123456789012345678901234567890",
-    b"null",
-    b"[]",
-    b"{}",
-    b'"\\ud800"',
-    b'"../../../etc/passwd"',
-    b'"<script>alert(1)</script>"',
-    b"true",
-    b"-1",
-    b'"' + b"x" * 5000 + b'"',
-    b"[" * 3000 + b"]" * 3000,
-]
+#: Whole texts: lines may end in other ways, and a byte order mark may stand before them.
+DECORATIONS = {
+    "byte order mark": lambda text: b"\xef\xbb\xbf" + text,
+    "CRLF": lambda text: text.replace(b"\n", b"\r\n"),
+}
 
 
-def _cut(rng: np.random.Generator, text: bytes) -> bytes:
-    return text[: rng.integers(len(text))]
-
-
-def _flip(rng: np.random.Generator, text: bytes) -> bytes:
-    changed = bytearray(text)
-    for place in rng.integers(len(text), size=rng.integers(1, 6)):
-        changed[place] = rng.integers(256)
-    return bytes(changed)
-
-
-def _replace_value(rng: np.random.Generator, text: bytes) -> bytes:
-    places = [k for k, byte in enumerate(text) if byte == ord(":")]
-    if not places:
-        return _flip(rng, text)
-    start = places[rng.integers(len(places))] + 1
-    end = min((p for p in (text.find(b",", start), text.find(b"}", start)) if p > 0), default=start)
-    return text[:start] + HOSTILE[rng.integers(len(HOSTILE))] + text[end:]
-
-
-def _rename_key(rng: np.random.Generator, text: bytes) -> bytes:
-    places = [k for k in range(len(text) - 1) if text[k : k + 2] == b'":']
-    if not places:
-        return _cut(rng, text)
-    place = places[rng.integers(len(places))]
-    return text[:place] + b"X" + text[place:]
-
-
-def _decorate(rng: np.random.Generator, text: bytes) -> bytes:
-    ways = [
-        b"\xef\xbb\xbf" + text,
-        text.replace(b"\n", b"\r\n"),
-        text + text,
-        b"\x00" + text,
-        text.decode("latin-1").encode("utf-16"),
-        text.replace(b"T", b" "),
-        b"",
-    ]
-    return ways[rng.integers(len(ways))]
-
-
-MUTATIONS: list[Mutation] = [_cut, _flip, _replace_value, _rename_key, _decorate]
-
-
-def originals(folder: Path) -> list[tuple[str, str, bytes]]:
-    """Return (adapter, file name, content) of one file of every format."""
-    trial = {
-        "task_name": "org/t",
-        "trial_name": "t",
-        "started_at": "2026-03-08T04:32:55Z",
-        "verifier_result": {"rewards": {"reward": 0.5, "safety": 1}},
-        "agent_result": {"n_input_tokens": 3, "n_output_tokens": 4, "cost_usd": 0.1},
-        "agent_execution": {
-            "started_at": "2026-03-08T04:33:00Z",
-            "finished_at": "2026-03-08T04:33:02",
-        },
-        "exception_info": {"exception_type": "X", "exception_message": "m"},
-    }
-    bench = {"task_id": "a", "is_resolved": False, "trial_started_at": "2026-01-01T00:00:00"}
-    report = {"resolved_ids": ["a__b-1"], "error_ids": ["a__b-2"]}
-    entry = {"instance_id": "i", "stats": [{"name": {"name": "exact_match"}, "mean": 1.0}]}
-    evals = [
-        {"spec": {"run_id": "r"}},
-        {"sample_id": "s", "type": "match", "data": {"correct": True}},
-    ]
-    plain = [{"taskId": "a", "success": True, "costUsd": 0.1}, {"task_id": "b", "attempt": 2}]
-    found = [
-        ("harbor", "result.json", json.dumps(trial)),
-        ("terminal-bench", "results.json", json.dumps({"results": [bench, bench]})),
-        ("swe-bench", "report.json", json.dumps(report)),
-        ("helm", "per_instance_stats.json", json.dumps([entry, entry])),
-        ("openai-evals", "evals.jsonl", "\n".join(map(json.dumps, evals))),
-        ("records", "plain.jsonl", "\n".join(map(json.dumps, plain))),
-        ("records", "plain.csv", "taskId,success,costUsd\na,true,0.1\nb,false,\n"),
-    ]
-    texts = [(adapter, name, text.encode()) for adapter, name, text in found]
-    files = [
-        ("lm-eval", next((RUNNERS / "lm_eval").glob("samples_toy_mc*"))),
-        ("inspect", RUNNERS / "inspect" / "toy.eval"),
-        ("inspect", RUNNERS / "inspect" / "toy_errors.json"),
-        ("lighteval", next((RUNNERS / "lighteval").iterdir())),
-    ]
-    return texts + [(adapter, path.name, path.read_bytes()) for adapter, path in files]
-
-
-def campaign(folder: Path, times: int, seed: int) -> tuple[int, int]:
-    """Mutate files; return how often one was read, and how often refused."""
+def campaign(folder: Path, times: int, seed: int) -> Counter[tuple[str, str]]:
+    """Damage logs; return how often each adapter read one, and refused one."""
     rng = np.random.default_rng(seed)
-    whole = originals(folder)
-    read = refused = 0
+    whole, run = logs(folder / "twin"), folder / "run"
+    ends: Counter[tuple[str, str]] = Counter()
     for _ in range(times):
-        adapter, name, content = whole[rng.integers(len(whole))]
+        log = whole[rng.integers(len(whole))]
         mutate = MUTATIONS[rng.integers(len(MUTATIONS))]
-        path = folder / name
-        path.write_bytes(mutate(rng, content))
-        for named in (adapter, None):
-            try:
-                found = list(read_records(path, adapter=named))
-            except AssayError:
-                refused += 1
-                continue
-            read += 1
-            for record in found:
-                assert EvaluationRecord.model_validate_json(record.model_dump_json()) == record
-                assert not str(record.result_path).startswith(("/", ".."))
-    return read, refused
+        path, options = log.write(run, mutate(rng, log.files[log.damaged]))
+        for named in (log.adapter, None):
+            end = _strictly(path, named, options)
+            ends[log.adapter, end] += 1
+        _leniently(path, log.adapter, options)
+        shutil.rmtree(run)
+    return ends
 
 
-def test_what_is_not_mutated_is_read(tmp_path: Path) -> None:
-    for adapter, name, content in originals(tmp_path):
-        (tmp_path / name).write_bytes(content)
-        assert list(read_records(tmp_path / name, adapter=adapter))
+def _strictly(path: Path, adapter: str | None, options: dict[str, str]) -> str:
+    try:
+        found = list(read_records(path, adapter=adapter, options=options))
+    except AssayError:
+        return "refused"
+    for record in found:
+        assert EvaluationRecord.model_validate_json(record.model_dump_json()) == record
+        assert not str(record.result_path).startswith(("/", ".."))
+    attempts = [(record.variant, record.task_id, record.attempt) for record in found]
+    assert len(set(attempts)) == len(attempts)
+    return "read"
 
 
-def test_some_hundred_mutations(tmp_path: Path) -> None:
-    read, refused = campaign(tmp_path, 400, seed=1)
-    assert read > 50
-    assert refused > 50
+def _leniently(path: Path, adapter: str, options: dict[str, str]) -> None:
+    """Read what can be read; only what is needed for every record may still stop it."""
+    reading = Reading(Options.model_validate(options), keep_going=True)
+    list(read_records(path, adapter=adapter, reading=reading))
+    assert all(file.bytes == place.stat().st_size for place, file in reading.inputs.files.items())
+
+
+def test_every_adapter_has_a_log_that_is_read_whole(tmp_path: Path) -> None:
+    whole = logs(tmp_path / "twin")
+    assert {log.adapter for log in whole} == set(ADAPTERS)
+    for number, log in enumerate(whole):
+        path, options = log.write(tmp_path / str(number), log.files[log.damaged])
+        named = list(read_records(path, adapter=log.adapter, options=options))
+        assert named
+        assert list(read_records(path, options=options)) == named
+
+
+@pytest.mark.parametrize("name", DECORATIONS)
+def test_how_a_text_is_written_changes_nothing(tmp_path: Path, name: str) -> None:
+    for log in _texts(tmp_path / "twin"):
+        content, run = log.files[log.damaged], tmp_path / log.adapter
+        found = []
+        for text in (content, DECORATIONS[name](content)):
+            path, options = log.write(run, text)
+            found.append(list(read_records(path, adapter=log.adapter, options=options)))
+        shutil.rmtree(run)
+        assert found[0] == found[1], log
+
+
+def _texts(folder: Path) -> list[Log]:
+    binary = (".eval", ".parquet")
+    whole = [log for log in logs(folder) if not log.damaged.endswith(binary)]
+    return [log for log in whole if log.adapter != "assay"]
+
+
+def test_some_hundred_damages(tmp_path: Path) -> None:
+    ends = campaign(tmp_path, 600, seed=1)
+    assert {adapter for adapter, _ in ends} == set(ADAPTERS)
+    for adapter in ADAPTERS:
+        assert ends[adapter, "refused"] > 0, adapter
+    assert sum(n for (_, end), n in ends.items() if end == "read") > 200
 
 
 @pytest.mark.slow
-def test_ten_thousand_mutations(tmp_path: Path) -> None:
-    read, refused = campaign(tmp_path, 10_000, seed=2)
-    assert read + refused == 20_000
+def test_twenty_thousand_damages(tmp_path: Path) -> None:
+    ends = campaign(tmp_path, 20_000, seed=2)
+    assert sum(ends.values()) == 40_000
+    for adapter in ADAPTERS:
+        assert ends[adapter, "read"] > 0, adapter
+        assert ends[adapter, "refused"] > 0, adapter

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.core.errors import AssayError, EvaluationError
-from assay.evaluation.adapters import Reading, read_records
+from assay.evaluation.adapters import ADAPTERS, Reading, read_records, register
 from assay.evaluation.adapters.reading import find_adapter
 from assay.evaluation.record import EvaluationRecord
 
@@ -47,6 +47,16 @@ def test_lm_eval_samples_that_were_appended_are_further_attempts(tmp_path: Path)
     path = tmp_path / samples("toy_mc").name
     path.write_text(2 * samples("toy_mc").read_text())
     found = records(path)
+    assert len({record.task_id for record in found}) == 4
+    assert [record.attempt for record in found] == [1] * 4 + [2] * 4
+
+
+def test_lm_eval_samples_of_a_second_run_in_the_folder_are_further_attempts(
+    tmp_path: Path,
+) -> None:
+    for day in (1, 2):
+        shutil.copy(samples("toy_mc"), tmp_path / f"samples_toy_mc_2026-12-0{day}T00-00-00.jsonl")
+    found = records(tmp_path)
     assert len({record.task_id for record in found}) == 4
     assert [record.attempt for record in found] == [1] * 4 + [2] * 4
 
@@ -216,3 +226,26 @@ def test_what_cannot_be_used_is_counted_with_keep_going(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="no JSON"):
         records(folder)
     shutil.rmtree(folder)
+
+
+class Mine:
+    """An adapter of a user."""
+
+    name = "mine"
+
+    def sniff(self, path: Path) -> bool:
+        return path.suffix == ".mine"
+
+    def read(self, path: Path, reading: Reading):
+        yield reading.record(str(path), task_id=path.stem, success=True)
+
+
+def test_a_user_adds_an_adapter(tmp_path: Path) -> None:
+    (tmp_path / "x.mine").write_text("")
+    register(Mine())
+    try:
+        assert [r.task_id for r in records(tmp_path / "x.mine")] == ["x"]
+        with pytest.raises(ValueError, match="'mine' already"):
+            register(Mine())
+    finally:
+        del ADAPTERS["mine"]
