@@ -86,7 +86,7 @@ def both(
     asked = {
         "spec": spec.model_dump(mode="json"),
         "folder": str(files.folder),
-        "vocabulary": runtime._vocabulary,
+        "vocabulary": runtime.module.config.get_text_config(decoder=True).vocab_size,
         "positions": renderer.max_length,
         "requests": [asdict(request) for request in requests],
     }
