@@ -66,7 +66,7 @@ class Asked:
 
     def collect(self, folder: Path, load: Callable[[], Any], items: Sequence[Any]) -> Manifest:
         return collect(
-            replace(job(self.spec, TINY_GRID, items), token_budget=64), folder, self.renderer, load
+            replace(job(self.spec, TINY_GRID, items), token_budget=200), folder, self.renderer, load
         )
 
 
@@ -89,6 +89,9 @@ def ended(pid: int, start: str, within: float = 10.0) -> bool:
     while started(pid) == start and time.monotonic() < deadline:
         time.sleep(0.05)
     return started(pid) != start
+
+
+OTHERS = ("SIGTERM", "another model")
 
 
 class Murdered:
@@ -117,7 +120,7 @@ def test_two_benchmarks_one_load_and_the_records_of_two_loads(
         return load_backend(asked.parameters, asked.folder, out=tmp_path, **options)
 
     models: list[Any] = []
-    for number, items in enumerate((ITEMS[:2], ITEMS[2:])):
+    for number, items in enumerate((ITEMS[:1], ITEMS[1:2])):
         models.append(asked.model())
         kept = asked.collect(tmp_path / f"kept{number}", lambda: models[-1], items)
         alone = asked.collect(tmp_path / f"alone{number}", loaded, items)
@@ -137,18 +140,24 @@ def test_a_killed_keeper_is_replaced_and_the_records_are_the_same(
     asked: Asked, keepers: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     first = asked.model()
-    asked.collect(tmp_path / "whole", lambda: first, ITEMS)  # type: ignore[arg-type]
+    asked.collect(tmp_path / "whole", lambda: first, ITEMS[:2])  # type: ignore[arg-type]
     before = process(first)
     first.close()  # type: ignore[attr-defined]
     second = Murdered(asked.model())
-    asked.collect(tmp_path / "killed", lambda: second, ITEMS)  # type: ignore[arg-type]
+    asked.collect(tmp_path / "killed", lambda: second, ITEMS[:2])  # type: ignore[arg-type]
     assert second.asked > 2
     assert process(second.model) != before
     assert "the process that keeps the model ended" in capfd.readouterr().err
     for name in ("records.jsonl", "prompts.parquet"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
+    running = process(second.model)
+    with pytest.raises(ModelError, match="the process that keeps the model failed"):
+        second.model.execute("no batch", max_new_tokens=1)
+    assert "AttributeError" in capfd.readouterr().err
+    assert ended(*running)
 
 
+@pytest.mark.slow
 def test_keepers_that_die_again_and_again_stop_the_job(
     asked: Asked, keepers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,10 +170,16 @@ def test_keepers_that_die_again_and_again_stop_the_job(
 def test_what_the_runtime_refuses_is_the_jobs_error_and_the_keepers_end(
     asked: Asked, keepers: Path
 ) -> None:
-    with pytest.raises(ModelError, match=r"granted 0 GPU\(s\) and needs 1.*raise the limit"):
-        asked.model(device="cuda", gpus=0)
+    with pytest.raises(ModelError, match="cuda: there is no cuda device here. Fix: set"):
+        asked.model(device="cuda")
+    (path,) = keepers.glob("*.lock")
+    deadline = time.monotonic() + 10
+    while module._running(path) is not None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert module._running(path) is None
 
 
+@pytest.mark.slow
 def test_a_keeper_leaves_when_nobody_comes_and_tidies_up(asked: Asked, keepers: Path) -> None:
     model = asked.model(reuse_s=0.1)
     running = process(model)
@@ -174,7 +189,9 @@ def test_a_keeper_leaves_when_nobody_comes_and_tidies_up(asked: Asked, keepers: 
     assert [path.suffix for path in keepers.iterdir()] == [".lock"]
 
 
-@pytest.mark.parametrize("how", ["runner", "SIGTERM", "another model"])
+@pytest.mark.parametrize(
+    "how", ["runner", *(pytest.param(how, marks=pytest.mark.slow) for how in OTHERS)]
+)
 def test_a_keeper_leaves_when_it_is_not_wanted(
     asked: Asked, keepers: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
@@ -194,6 +211,7 @@ def test_a_keeper_leaves_when_it_is_not_wanted(
     assert ended(*running)
 
 
+@pytest.mark.slow
 def test_jobs_at_the_same_time_have_a_keeper_each(asked: Asked, keepers: Path) -> None:
     one, two = asked.model(), asked.model()
     assert process(one) != process(two)
