@@ -33,14 +33,12 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
         digests=model["digests"],
         code=arguments.code,
     )
+    options = {name: getattr(arguments, name) for name in OPTIONS}
     collect(
         job,
         arguments.out,
         prompter(job.spec, folder),
-        lambda: kept_or_loaded(
-            *(arguments.spec, folder, model["digests"]),
-            **{name: getattr(arguments, name) for name in OPTIONS},
-        ),
+        lambda: kept_or_loaded(arguments.spec, folder, model["digests"], **options),
         keep_missing=arguments.keep_missing,
         patience=60.0 * arguments.wait,
     )
