@@ -14,7 +14,7 @@ from assay.core.errors import ModelError
 from assay.core.files import read_json
 from assay.core.spec import DType, ModelSpec
 from assay.models.backends.engine_asks import Answer, Ask
-from assay.models.backends.vllm_process import end_client, wake_at_death
+from assay.models.backends.vllm_process import end_client, guard, wake_at_death
 from assay.models.files import text_config, weight_files
 
 #: Most bytes of prompt logits at once, of a device and of a CPU. vLLM makes them for a whole
@@ -156,7 +156,8 @@ class Engine:
         wake_at_death(self._engine.engine_core)
         # Also where nobody closes it: the finalizer runs before the interpreter ends.
         mine = set(threads()) - before
-        self._ending = weakref.finalize(self, end_client, self._engine.engine_core, mine)
+        client = self._engine.engine_core
+        self._ending = weakref.finalize(self, end_client, client, mine, guard(client))
         self.positions: int = self._engine.model_config.max_model_len
         self.vocabulary: int = self._engine.model_config.get_vocab_size()
         self.end = _end_tokens(self._engine.model_config)
