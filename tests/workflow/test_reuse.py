@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.grid.kept import _running
+from assay.grid.keepers import running
 from assay.records.shard import read_shard
 from support.workspace import ITEMS, Workspace
 
@@ -51,6 +51,6 @@ def test_one_load_a_model_the_same_records_and_nothing_left(
         assert sorted(one["jobs_of_this_model"] for one in did) == [1, 2]
         assert sorted(one["load_s"] > 0 for one in did) == [False, True]
     deadline = time.monotonic() + 20
-    while any(map(_running, keepers.glob("*.pid"))) and time.monotonic() < deadline:
+    while any(map(running, keepers.glob("*.pid"))) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert {path.suffix for path in keepers.iterdir()} == {".lock"}, "Snakemake has ended"

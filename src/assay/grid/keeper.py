@@ -16,7 +16,6 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
@@ -78,9 +77,9 @@ def tidy(socket_path: Path) -> None:
 class Keeper:
     """Loads the model for the first job and answers jobs, one at a time."""
 
-    def __init__(self, stop: Termination, load: Callable[..., Any] = load_backend):
+    def __init__(self, stop: Termination):
         self.leaving = False
-        self._stop, self._load = stop, load
+        self._stop = stop
         self._model: Any = None
         self._opening: Opening | None = None
         self._jobs = 0
@@ -123,7 +122,7 @@ class Keeper:
     def _open(self, opening: Opening) -> tuple[Any, ...]:
         self._opening = opening
         if self._model is None:
-            self._model = self._load(opening.parameters, opening.folder, **opening.options)
+            self._model = load_backend(opening.parameters, opening.folder, **opening.options)
         else:
             unused(self._model)
         self._jobs += 1

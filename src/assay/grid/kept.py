@@ -11,13 +11,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import socket
-import stat
-import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -28,42 +23,13 @@ from assay.core.host import scheduler_job, started
 from assay.core.identity import digest
 from assay.core.model import Batch, Model, Outcome
 from assay.grid.job import backend_version, load_backend
-from assay.grid.keeper import Opening, slot_lock, tidy
+from assay.grid.keeper import Opening, slot_lock
+from assay.grid.keepers import Gone, connect, exchange, keeper_folder, start
 
 #: Keepers that may die under one job.
 MOST_DEATHS = 3
-#: Seconds that a keeper may take to end.
-_PATIENCE = 30.0
 #: Beginnings of the names of what libraries read from the environment.
 _READ = ("VLLM_", "CUDA_", "OMP_", "MKL_", "KMP_", "PYTORCH_", "TORCH", "HF_")
-
-
-class _Gone(Exception):
-    """The keeper ended before it answered."""
-
-
-def keeper_folder() -> Path:
-    """Return the folder of this user's keepers, made if there is none.
-
-    ``$ASSAY_KEEPERS``, by default in ``/tmp``: on a disk of this machine, and with a short name,
-    since a socket's path may have 100 characters.
-
-    Raises
-    ------
-    ModelError
-        If somebody else could reach into it: what comes from a keeper is believed.
-    """
-    folder = Path(os.environ.get("ASSAY_KEEPERS", f"/tmp/assay-keepers-{os.getuid()}"))
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise ModelError(
-            "the folder of kept models is not this user's alone.",
-            where=folder,
-            fix="remove it, or set ASSAY_KEEPERS to a folder of your own (mode 700) on this"
-            " machine.",
-        )
-    return folder
 
 
 def name_of(
@@ -155,7 +121,7 @@ class KeptModel:
                 outcomes: Sequence[Outcome]
                 outcomes, self.stats = self._asked("answer", batch, max_new_tokens)
                 return outcomes
-            except _Gone:
+            except Gone:
                 self._mourn()
                 self._open()
 
@@ -168,15 +134,15 @@ class KeptModel:
         """Find or start a keeper and have it load the model, unless it has."""
         while True:
             try:
-                self._connection = _connection(self._path) or _start(self._path)
+                self._connection = connect(self._path) or start(self._path)
                 self.capabilities, self.stats = self._asked("open", self._opening)
                 return
-            except _Gone:
+            except Gone:
                 self._mourn()
 
     def _asked(self, *wish: Any) -> Any:
         """Return the reply to `wish` without its name."""
-        kind, *reply = _exchange(self._connection, self._path, wish)
+        kind, *reply = exchange(self._connection, self._path, wish)
         if kind == "refused":
             what, where, fix = reply
             raise ModelError(what, where=where, fix=fix)
@@ -201,88 +167,3 @@ class KeptModel:
                 where=self._path,
                 fix="too little memory is the usual cause; what was answered is kept.",
             )
-
-
-def _running(path: Path) -> tuple[int, str] | None:
-    """Return the process and start of the keeper at `path`, None if there is none that lives."""
-    file = path.with_suffix(".pid")
-    pid, _, start = file.read_text("ascii").partition(" ") if file.is_file() else ("", "", "")
-    return (int(pid), start) if pid and started(int(pid)) == start else None
-
-
-def _connection(path: Path) -> Connection | None:
-    """Connect to the keeper at `path`, if one lives; by the holder of its lock."""
-    if _running(path) is None:
-        return None
-    client = socket.socket(socket.AF_UNIX)
-    try:
-        client.connect(str(path))
-    except (FileNotFoundError, ConnectionRefusedError):
-        client.close()
-        return None
-    return Connection(client.detach())
-
-
-def _start(path: Path) -> Connection:
-    """Start a keeper at `path` and connect to it; by the holder of its lock."""
-    _make_room(path.parent)
-    tidy(path)
-    with socket.socket(socket.AF_UNIX) as listener, path.with_suffix(".log").open("wb") as log:
-        # Listening before the process is there: nobody has to wait for it to be ready.
-        listener.bind(str(path))
-        listener.listen()
-        keeper = subprocess.Popen(
-            [sys.executable, "-m", "assay.grid.keeper", str(path), str(listener.fileno())],
-            pass_fds=[listener.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,  # neither the job's end nor Ctrl-C is its end
-        )
-        path.with_suffix(".pid").write_text(f"{keeper.pid} {started(keeper.pid)}", "ascii")
-    connection = _connection(path)
-    if connection is None:
-        raise _Gone
-    return connection
-
-
-def _make_room(folder: Path) -> None:
-    """Have keepers that no job uses leave: a model that is asked needs their memory, or GPU."""
-    for path in folder.glob("*.sock"):
-        lock = slot_lock(path)
-        if lock is None:
-            continue
-        running, connection = _running(path), _connection(path)
-        if running is not None and connection is not None:
-            with connection, suppress(_Gone):
-                _exchange(connection, path, ["leave"])
-                _wait_for_end(*running)
-        tidy(path)
-        os.close(lock)
-
-
-def _wait_for_end(pid: int, start: str) -> None:
-    """Wait until a keeper that leaves has ended and given everything back."""
-    deadline = time.monotonic() + _PATIENCE
-    while started(pid) == start and time.monotonic() < deadline:
-        time.sleep(0.05)
-
-
-def _exchange(connection: Connection, path: Path, wish: Sequence[Any]) -> tuple[Any, ...]:
-    """Send `wish` and return the reply.
-
-    Raises
-    ------
-    _Gone
-        If the keeper ends first. A child of it may hold its end of the connection open, so that
-        the process itself is looked at.
-    """
-    try:
-        connection.send(wish)
-        while not connection.poll(1.0):
-            if _running(path) is None:
-                raise _Gone
-        reply: tuple[Any, ...] = connection.recv()
-    except (EOFError, ConnectionError) as error:
-        raise _Gone from error
-    return reply

@@ -22,7 +22,8 @@ from assay.core.model import Batch, Model, Outcome
 from assay.grid import kept as module
 from assay.grid.collect import collect
 from assay.grid.job import load_backend
-from assay.grid.kept import KeptModel, keeper_folder, kept_or_loaded, name_of
+from assay.grid.keepers import keeper_folder, running
+from assay.grid.kept import KeptModel, kept_or_loaded, name_of
 from assay.models.render import Renderer
 from assay.records.manifest import Manifest
 from support.embedded import ITEMS, embedded
@@ -39,8 +40,8 @@ def keepers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("ASSAY_KEEPERS", str(folder))
     yield folder
     for path in folder.glob("*.sock"):
-        if (running := module._running(path)) is not None:
-            os.kill(running[0], signal.SIGKILL)
+        if (process := running(path)) is not None:
+            os.kill(process[0], signal.SIGKILL)
     shutil.rmtree(folder)
 
 
@@ -79,9 +80,9 @@ def asked(project: Path, assay_cache: Path) -> Asked:
 
 
 def process(model: Any) -> tuple[int, str]:
-    running = module._running(model._path)
-    assert running is not None
-    return running
+    found = running(model._path)
+    assert found is not None
+    return found
 
 
 def ended(pid: int, start: str, within: float = 10.0) -> bool:
@@ -150,11 +151,11 @@ def test_a_killed_keeper_is_replaced_and_the_records_are_the_same(
     assert "the process that keeps the model ended" in capfd.readouterr().err
     for name in ("records.jsonl", "prompts.parquet"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
-    running = process(second.model)
+    kept = process(second.model)
     with pytest.raises(ModelError, match="the process that keeps the model failed"):
         second.model.execute("no batch", max_new_tokens=1)
     assert "AttributeError" in capfd.readouterr().err
-    assert ended(*running)
+    assert ended(*kept)
 
 
 @pytest.mark.slow
@@ -174,18 +175,18 @@ def test_what_the_runtime_refuses_is_the_jobs_error_and_the_keepers_end(
         asked.model(device="cuda")
     (path,) = keepers.glob("*.lock")
     deadline = time.monotonic() + 10
-    while module._running(path) is not None and time.monotonic() < deadline:
+    while running(path) is not None and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert module._running(path) is None
+    assert running(path) is None
 
 
 @pytest.mark.slow
 def test_a_keeper_leaves_when_nobody_comes_and_tidies_up(asked: Asked, keepers: Path) -> None:
     model = asked.model(reuse_s=0.1)
-    running = process(model)
-    assert not ended(*running, within=2.0), "a job is there, however long it takes"
+    kept = process(model)
+    assert not ended(*kept, within=2.0), "a job is there, however long it takes"
     model.close()  # type: ignore[attr-defined]
-    assert ended(*running)
+    assert ended(*kept)
     assert [path.suffix for path in keepers.iterdir()] == [".lock"]
 
 
@@ -198,17 +199,17 @@ def test_a_keeper_leaves_when_it_is_not_wanted(
     runner = subprocess.Popen(["sleep", "600"])
     monkeypatch.setattr(os, "getppid", lambda: runner.pid)
     model = asked.model(reuse_s=600)
-    running = process(model)
+    kept = process(model)
     model.close()  # type: ignore[attr-defined]
     if how == "another model":
         other = asked.model(threads=2)
-        assert started(running[0]) != running[1], "its memory was free before the other loaded"
-        assert process(other) != running
+        assert started(kept[0]) != kept[1], "its memory was free before the other loaded"
+        assert process(other) != kept
     runner.kill()
     runner.wait()
     if how == "SIGTERM":
-        os.kill(running[0], signal.SIGTERM)
-    assert ended(*running)
+        os.kill(kept[0], signal.SIGTERM)
+    assert ended(*kept)
 
 
 @pytest.mark.slow
@@ -227,6 +228,14 @@ def test_a_folder_that_others_can_reach_is_refused(keepers: Path) -> None:
     assert keeper_folder() == keepers
     keepers.chmod(0o755)
     with pytest.raises(ModelError, match="not this user's alone"):
+        keeper_folder()
+
+
+def test_a_folder_whose_name_leaves_no_room_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_KEEPERS", str(tmp_path / ("long" * 20)))
+    with pytest.raises(ModelError, match="longer than 80 bytes"):
         keeper_folder()
 
 
