@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,14 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         assay.load("qwen3-8b", base_url="127.0.0.1:8000")
     with pytest.raises(ModelError, match="behind a server, where its parts"):
         assay.load("qwen3-8b", base_url="http://127.0.0.1:1/v1").anatomy()
+
+
+@pytest.mark.skipif(find_spec("vllm") is not None, reason="vLLM is installed here")
+def test_a_runtime_that_is_not_installed_says_how_before_anything_is_fetched(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(ModelError, match="needs the package vllm.*environment of its own"):
+        assay.load("qwen3-8b", backend="vllm_offline", checkpoint=tmp_path / "gone")
 
 
 #: What the vLLM environment is asked to do; its prints are compared with this process's own.
