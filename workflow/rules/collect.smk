@@ -13,6 +13,8 @@ rule collect:
         "results/logs/collect/{model}.{benchmark}.{run}.log",
     benchmark:
         "results/benchmarks/collect/{model}.{benchmark}.{run}.tsv"
+    # One model after the other, so that its weights are read once (and kept: reuse_s).
+    priority: lambda w: STUDY.priority(w.model)
     conda:
         f"../../envs/{STUDY.collect_environment}.yaml"
     threads: STUDY.config.runtime.threads
@@ -27,6 +29,7 @@ rule collect:
         code=code("collect.py"),
         device=STUDY.config.runtime.device,
         missing=KEEP_MISSING,
+        reuse=STUDY.config.runtime.reuse_s,
     message:
         "Asking {wildcards.model} the items of {wildcards.benchmark} (run {wildcards.run})"
     shell:
@@ -34,5 +37,5 @@ rule collect:
         "exec python {input.script} --snapshot {params.snapshot:q} --verify {input.snapshot:q}"
         " --model {input.model:q} --out {params.folder:q} --device {params.device}"
         " --threads {threads} --gpus {resources.gpu} {params.missing}"
-        " --wait {resources.runtime}"
+        " --wait {resources.runtime} --reuse-s {params.reuse}"
         " --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"

@@ -183,7 +183,7 @@ def _collect(
 ) -> list[Path]:
     """Collect all shards of one model, which is loaded once and only if it must be asked."""
     from assay.grid import collect as collecting
-    from assay.grid.job import job_of, load_backend, prompter
+    from assay.grid.job import job_of, load_backend, prompter, unused
     from assay.models.fetch import locate_model
 
     model = locate_model(plans[0].model, cache=cache_root(), offline=offline)
@@ -216,6 +216,8 @@ def _collect(
         # A server's replies are kept beside each shard; weights serve all shards alike.
         backend = partial(load, None if folder else shard)
         collecting.collect(job, shard, asked, backend, keep_missing=runtime.keep_missing)
+        if folder and load.cache_info().currsize:
+            unused(load(None))
     return shards
 
 

@@ -56,6 +56,13 @@ class Runtime(_Strict):
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     threads: int = Field(default=2, ge=1, description="CPU threads of one collect job")
     minutes: int = Field(default=240, ge=1, description="time limit of one collect job")
+    reuse_s: float = Field(
+        default=0,
+        ge=0,
+        le=86_400,
+        description="seconds that a loaded model waits for the next benchmark before it is given"
+        " up; 0 loads it for every one",
+    )
     keep_missing: bool = Field(
         default=False,
         description="finish a shard although observations failed (out of memory, backend errors);"

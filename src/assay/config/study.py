@@ -257,6 +257,11 @@ class Study:
             return runtime.vllm.tensor_parallel
         return self.model(key).gpus
 
+    def priority(self, key: str) -> int:
+        """How early jobs of model `key` are run: in the order of the run file."""
+        keys = [model.key for model in self.models]
+        return len(keys) - keys.index(key)
+
     @property
     def collect_environment(self) -> str:
         """The name of the environment (in `envs/`) in which models are asked."""

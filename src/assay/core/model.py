@@ -131,7 +131,7 @@ class Model(Protocol):
 
     @property
     def stats(self) -> Any:
-        """A dataclass of what the model has done since it was loaded: seconds, tokens, memory."""
+        """A dataclass or mapping of what the model has done: seconds, tokens, memory."""
 
     def execute(self, batch: Batch, *, max_new_tokens: int) -> Sequence[Outcome]:
         """Answer every request of `batch` exactly once, in any order."""

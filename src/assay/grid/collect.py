@@ -170,7 +170,8 @@ def _answer(
         tally.timed("write", started)
         tally.asked += len(entries)
         progress.advance(batch)
-    return asdict(model.stats)
+    stats = model.stats
+    return stats if isinstance(stats, Mapping) else asdict(stats)
 
 
 def _matched(batch: Batch, outcomes: Sequence[Outcome]) -> dict[str, Outcome]:

@@ -179,6 +179,11 @@ def prompter(spec: ModelSpec, folder: Path | None) -> Prompter:
     return WordRenderer(spec) if folder is None else Renderer(folder, spec)
 
 
+def unused(model: Any) -> None:
+    """Set the counts of a loaded model to zero: what it did for another shard is not this one's."""
+    model.stats = type(model.stats)()
+
+
 def load_backend(
     parameters: str,
     folder: Path | None,

@@ -57,6 +57,9 @@ class FunctionEngine:
             fix="load it with the backend hf_local, or wrap the loaded model.",
         )
 
+    def close(self) -> None:
+        """Do nothing: the functions are the user's."""
+
     def _answers(self, prompts: Sequence[str], texts: Sequence[str]) -> list[Answer]:
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise ModelError(

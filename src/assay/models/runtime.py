@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from assay.core.capability import Capability
 from assay.core.spec import DType
@@ -33,6 +34,12 @@ class RuntimeConfig:
         Most padded tokens that are computed together.
     offline : bool
         Refuse to download; what is in the cache is used.
+    tensor_parallel : int
+        GPUs that `vllm_offline` splits one model over.
+    batch_invariant : bool
+        `vllm_offline`: kernels whose results do not depend on what else is in the batch (slower).
+    replies : path, optional
+        `api`: a file in which the server's replies are kept; what it holds is not asked again.
     generate_fn, chat_fn, logprobs_fn : callable, optional
         A user's own engine: any of these makes the backend "engine", which loads nothing. Each is
         called once with a whole batch and gives one answer for each entry, in order.
@@ -49,6 +56,9 @@ class RuntimeConfig:
     threads: int | None = None
     token_budget: int = 2048
     offline: bool = False
+    tensor_parallel: int = 1
+    batch_invariant: bool = False
+    replies: str | Path | None = None
     generate_fn: GenerateFn | None = None
     chat_fn: ChatFn | None = None
     logprobs_fn: LogprobsFn | None = None

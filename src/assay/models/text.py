@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from assay.core.capability import Capability, require
@@ -87,11 +88,15 @@ class TextEngine(Protocol):
     def anatomy(self) -> Anatomy:
         """Discover the parts of the loaded model."""
 
+    def close(self) -> None:
+        """Give back what it holds."""
+
 
 class TextModel:
     """A model with its identity, its capabilities and what answers for it.
 
-    Made by `assay.load`, `assay.compose` and `assay.wrap`. Decoding is greedy.
+    Made by `assay.load`, `assay.compose` and `assay.wrap`. Decoding is greedy. As a context manager
+    it closes itself.
 
     Attributes
     ----------
@@ -175,6 +180,21 @@ class TextModel:
             If the model is not loaded in this process.
         """
         return self._engine.anatomy()
+
+    def close(self) -> None:
+        """End what runs the model outside this process; it may not be asked any more."""
+        self._engine.close()
+
+    def __enter__(self) -> TextModel:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def _need(self, capability: Capability, consumer: str) -> None:
         require({capability}, self.capabilities, consumer=consumer, model=self.spec.key)

@@ -78,6 +78,29 @@ def test_a_file_is_asked_as_the_workflow_would(registries: Path, tmp_path: Path)
     ]
 
 
+@pytest.mark.model
+def test_a_model_is_loaded_once_and_its_counts_are_of_one_shard(
+    registries: Path, tmp_path: Path
+) -> None:
+    entries = {}
+    for name, row in zip("ab", ROWS, strict=False):
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text(json.dumps(row) + "\n")
+        source = {"kind": "path", "path": str(file)}
+        entries[name] = {"source": source, "adapter": "generic", "licence": "unknown"}
+    config = CONFIG | {
+        "benchmarks": [{"key": "a"}, {"key": "b"}],
+        "define": {"benchmarks": entries},
+    }
+    result = assay.run(config, out=tmp_path / "out", registries=registries)
+    found = [json.loads((shard / "manifest.json").read_text()) for shard in result.shards]
+    first, second = (manifest["run"]["backend"] for manifest in found)
+    assert first["load_s"] > 0 == second["load_s"]
+    for manifest in found:
+        tokens = manifest["provenance"]["tokens"]
+        assert manifest["run"]["backend"]["prompt_tokens"] == tokens["naive"]
+
+
 def _absent(folder: Path) -> dict[str, Any]:
     source = {"kind": "path", "path": str(folder / "gone")}
     entry = {"family": "none", "licence": "none", "source": source}

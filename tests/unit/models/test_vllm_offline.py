@@ -28,8 +28,9 @@ class Scripted:
     vocabulary, positions, end = 100, 30, frozenset({2})
 
     def __init__(self, *, poison: int | None = None, fault: Fault | None = None):
-        self.poison, self.fault = poison, fault
+        self.poison, self.fault, self.dead = poison, fault, False
         self.closed = 0
+        self.cache: set[tuple[int, ...]] = set()
         self.asked: list[list[str]] = []
 
     def answers(self, asks: Sequence[Ask], *, new_tokens: int) -> Iterator[tuple[str, Answer]]:
@@ -46,13 +47,20 @@ class Scripted:
         prompt = ask.prompt
         if not ask.next_tokens:
             said = tuple((sum(prompt) + n) % 50 + 3 for n in range(new_tokens))
-            return Answer(said, (-1.0,) * new_tokens, cached=1)
+            cached = len(prompt) - 1 if prompt in self.cache else 1
+            self.cache.add(prompt)
+            return Answer(said, (-1.0,) * new_tokens, cached=cached)
         inner = [logprob(prompt[:n], prompt[n]) for n in range(1, len(prompt))]
         return Answer(
             (1,),
             next_logprobs={token: logprob(prompt, token) for token in ask.next_tokens},
             prompt_logprobs=inner if ask.scores_prompt else (),
         )
+
+    def forget(self) -> None:
+        self.cache.clear()
+        if self.dead:
+            raise EngineDied("the engine's process ended.")
 
     def close(self) -> None:
         self.closed += 1
@@ -127,6 +135,31 @@ def test_a_request_that_kills_the_engine_is_found_and_the_rest_answered(
     assert found[broken[0]].status == "backend_error"
     assert "process ended" in found[broken[0]].detail
     assert 1 <= model.stats.restarts <= 5
+
+
+def test_counts_do_not_depend_on_what_was_asked_before() -> None:
+    model = runtime()
+    long = [Request(f"l{n}", "g", (5, n, 7)) for n in range(4)]
+    forwarded = []
+    for _ in range(2):
+        before = model.stats.forwarded_tokens
+        ask(model, long)
+        forwarded.append(model.stats.forwarded_tokens - before)
+    assert forwarded == [8, 8]
+
+
+def test_an_engine_that_dies_between_two_batches_is_replaced() -> None:
+    engines: list[Scripted] = []
+
+    def start() -> Scripted:
+        engines.append(Scripted())
+        return engines[-1]
+
+    model = VLLMOffline(start, dtype="float32", limit=40)
+    before = ask(model, PROMPTS)
+    engines[0].dead = True
+    assert ask(model, PROMPTS) == before
+    assert (len(engines), engines[0].closed, model.stats.restarts) == (2, 1, 1)
 
 
 def test_an_engine_that_always_dies_stops_the_job() -> None:

@@ -65,8 +65,22 @@ class ApiModel:
         self._lock = threading.Lock()
 
     @classmethod
-    def connect(cls, spec: ModelSpec, replies: Path, *, needed: Set[Capability]) -> ApiModel:
+    def connect(
+        cls,
+        spec: ModelSpec,
+        replies: Path,
+        *,
+        needed: Set[Capability],
+        consumer: str = "the grid",
+    ) -> ApiModel:
         """Get ready to ask; log-probabilities are put to the proof where they are needed.
+
+        Parameters
+        ----------
+        replies : Path
+            The file of replies.
+        consumer : str
+            What needs them, for the message if they are not given.
 
         Raises
         ------
@@ -81,7 +95,7 @@ class ApiModel:
         wanted = Capability.LOGPROBS in needed
         fault = probe(client) if wanted else None
         if fault:
-            raise CapabilityError("the grid", spec.key, {Capability.LOGPROBS}, because=fault)
+            raise CapabilityError(consumer, spec.key, {Capability.LOGPROBS}, because=fault)
         return cls(spec, client, scores=wanted)
 
     @property

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import wait
 from pathlib import Path
-from threading import Thread
+from threading import enumerate as threads
 from typing import Any
 
 from assay.core.errors import ModelError
 from assay.core.files import read_json
 from assay.core.spec import DType, ModelSpec
 from assay.models.backends.engine_asks import Answer, Ask
+from assay.models.backends.vllm_process import end_client, guard, wake_at_death
 from assay.models.files import text_config, weight_files
 
 #: Most bytes of prompt logits at once, of a device and of a CPU. vLLM makes them for a whole
@@ -126,6 +127,7 @@ class Engine:
     """
 
     def __init__(self, settings: Settings):
+        before = set(threads())
         weight_files(settings.folder)
         quantisation = quantisation_of(settings.folder, settings.spec)
         os.environ.update(environment(settings, sorted(_cores())))
@@ -151,7 +153,11 @@ class Engine:
         if device == "cpu":
             arguments |= {"block_size": CPU_BLOCK, "enforce_eager": True}
         self._engine: Any = LLMEngine.from_engine_args(EngineArgs(**arguments))
-        _wake_at_death(self._engine.engine_core)
+        wake_at_death(self._engine.engine_core)
+        # Also where nobody closes it: the finalizer runs before the interpreter ends.
+        mine = set(threads()) - before
+        client = self._engine.engine_core
+        self._ending = weakref.finalize(self, end_client, client, mine, guard(client))
         self.positions: int = self._engine.model_config.max_model_len
         self.vocabulary: int = self._engine.model_config.get_vocab_size()
         self.end = _end_tokens(self._engine.model_config)
@@ -180,15 +186,41 @@ class Engine:
                     if output.finished:
                         yield output.request_id, answer_of(output)
         except EngineDeadError as error:
-            raise EngineDied(
-                "the vLLM engine's process ended.",
+            raise self._died() from error
+
+    def forget(self) -> None:
+        """Empty the prefix cache: what is asked next does not depend on what was asked before.
+
+        Raises
+        ------
+        EngineDied
+            If the engine's process has ended.
+        ModelError
+            If the engine still uses what is in its cache.
+        """
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        try:
+            empty = self._engine.reset_prefix_cache()
+        except EngineDeadError as error:
+            raise self._died() from error
+        if not empty:
+            raise ModelError(
+                "the engine's prefix cache could not be emptied.",
                 where=self._engine.model_config.model,
-                fix="see the log above; too little memory is the usual cause.",
-            ) from error
+                fix="this is a fault of the runtime: please report it with its version.",
+            )
 
     def close(self) -> None:
-        """End the engine's process."""
-        self._engine.engine_core.shutdown()
+        """End the engine's process and the threads here that served it."""
+        self._ending()
+
+    def _died(self) -> EngineDied:
+        return EngineDied(
+            "the vLLM engine's process ended.",
+            where=self._engine.model_config.model,
+            fix="see the log above; too little memory is the usual cause.",
+        )
 
     def _parameters(self, ask: Ask, new_tokens: int) -> Any:
         from vllm import SamplingParams
@@ -231,24 +263,6 @@ def answer_of(output: Any) -> Answer:
         ],
         cached=output.num_cached_tokens or 0,
     )
-
-
-def _wake_at_death(client: Any) -> None:
-    """Make the one that waits for the engine's outputs hear of its death.
-
-    vLLM 0.32 notices a process that was killed (by the system, for its memory) and closes its
-    sockets, but leaves the reader of the queue waiting for ever.
-    """
-    from vllm.v1.engine.exceptions import EngineDeadError
-
-    sentinels = [process.sentinel for process in client.resources.engine_manager.processes]
-    outputs = client.outputs_queue
-
-    def watch() -> None:
-        wait(sentinels)
-        outputs.put(EngineDeadError())
-
-    Thread(target=watch, daemon=True, name="assay-engine-watch").start()
 
 
 def _cores() -> set[int]:

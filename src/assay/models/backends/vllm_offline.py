@@ -35,6 +35,9 @@ class Asked(Protocol):
     def answers(self, asks: Sequence[Ask], *, new_tokens: int) -> Iterator[tuple[str, Answer]]:
         """Yield (ask id, answer) as they are finished."""
 
+    def forget(self) -> None:
+        """Empty the prefix cache."""
+
     def close(self) -> None:
         """End the engine's process."""
 
@@ -106,6 +109,8 @@ class VLLMOffline:
     def execute(self, batch: Batch, *, max_new_tokens: int) -> Sequence[Outcome]:
         """Answer every request of `batch`, in its order.
 
+        The engine's prefix cache is emptied before: answers and counts are those of the batch,
+        whatever was asked before it, by this shard or another, and a resumed job gives the same.
         A request that has no room in the model's positions is `too_long`, one that has no room in
         the engine's cache is `oom`; nothing is cut. A request that ends the engine's process is
         found by halving what was not answered, on a new engine each time: it is `backend_error`.
@@ -117,6 +122,7 @@ class VLLMOffline:
             are asked, or it dies again and again.
         """
         started = time.perf_counter()
+        self._forget()
         extra = max_new_tokens if batch.kind == "generate" else 0
         refused = {r.id: o for r in batch.requests if (o := self._refusal(r, extra)) is not None}
         kept = tuple((r,) for r in batch.requests if r.id not in refused)
@@ -165,6 +171,12 @@ class VLLMOffline:
             for half in (rest[:middle], rest[middle:]):
                 found |= self._answers(half, limit)
         return found
+
+    def _forget(self) -> None:
+        try:
+            self._engine.forget()
+        except EngineDied as error:
+            self._restart(error)
 
     def _restart(self, error: EngineDied) -> None:
         self.stats.restarts += 1
