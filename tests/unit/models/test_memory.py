@@ -49,6 +49,9 @@ def _groups(kind: str) -> Batch:
 @pytest.mark.parametrize("tokens", [11, 9, 7])
 def test_smaller_batches_give_the_same_answers(kind: str, attention: str, tokens: int) -> None:
     batch = _groups(kind)
+    if (kind, attention) == ("generate", "eager"):
+        # Rows run one group after the other, and only single requests together.
+        batch = Batch("generate", tuple((request,) for request in batch.requests))
     whole = HFLocal(build(TINY["llama"]), limit=None)
     small = HFLocal(_limited(tokens, attention), limit=None)
     expected = whole.execute(batch, max_new_tokens=NEW)
@@ -77,7 +80,7 @@ def test_nothing_fits() -> None:
     runtime = HFLocal(_limited(0), limit=None)
     outcomes = runtime.execute(batch, max_new_tokens=NEW)
     assert [o.status for o in outcomes] == ["oom"] * 12
-    assert runtime.stats.splits == 11
+    assert runtime.stats.splits == 9  # three groups of four
 
 
 def test_another_fault_is_not_taken_for_memory() -> None:
@@ -125,7 +128,8 @@ from transformers import AutoModelForCausalLM
 from assay.core.model import Batch, Request
 from assay.models.backends.hf_local import HFLocal
 
-folder, kind, attention = sys.argv[1:]
+folder, kind, attention, count = sys.argv[1:]
+count = int(count)
 torch.set_num_threads(1)
 model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation=attention).eval()
 runtime = HFLocal(model, limit=None)
@@ -136,11 +140,11 @@ with open("/proc/self/statm") as stream:
     used = int(stream.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (48 << 20), resource.RLIM_INFINITY))
 prompt = tuple(range(3, 96)) * 2
-rows = tuple((Request(str(n), str(n), (*prompt, 3 + n % 90), tail),) for n in range(512))
+rows = tuple((Request(str(n), str(n), (*prompt, 3 + n % 90), tail),) for n in range(count))
 outcomes = runtime.execute(Batch(kind, rows), max_new_tokens=2)
-assert [o.id for o in outcomes] == [str(n) for n in range(512)]
+assert [o.id for o in outcomes] == [str(n) for n in range(count)]
 assert {o.status for o in outcomes} == {"ok"}, outcomes[0]
-assert all(outcomes[n].token_ids == outcomes[n + 90].token_ids for n in range(400))
+assert all(outcomes[n].token_ids == outcomes[n + 90].token_ids for n in range(count - 90))
 print(runtime.stats.splits)
 """
 
@@ -154,8 +158,10 @@ def test_a_real_memory_limit(
 ) -> None:
     """The allocator itself refuses; the process goes on with smaller batches."""
     folder, _ = tiny("llama")
+    # Prompts that are run one trie after the other leave little to refuse but the rows themselves.
+    count = 2048 if (kind, attention) == ("generate", "sdpa") else 512
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(LIMITED), str(folder), kind, attention],
+        [sys.executable, "-c", textwrap.dedent(LIMITED), str(folder), kind, attention, str(count)],
         capture_output=True,
         text=True,
         check=False,
