@@ -78,7 +78,8 @@ def test_generations_are_decoded_together_as_far_as_their_rows_fit() -> None:
     assert [len(batch.groups) for batch in plan] == [2, 2, 2, 2, 1]
     longer = [*requests, Request("long", "long", (8, *range(200)))]
     plan = plan_batches(longer, token_budget=20, new_tokens=8)
-    assert [len(batch.requests) for batch in plan] == [8, 8, 8, 8, 4, 1]
+    # Its tokens come before those of the item whose beginning it shares.
+    assert [len(batch.requests) for batch in plan] == [8, 8, 8, 8, 1, 4]
 
 
 @given(st.lists(tokens, min_size=1, max_size=7), st.integers(4, 40))
@@ -124,7 +125,7 @@ def test_labels_after_one_context_are_read_from_one_distribution() -> None:
     assert token_counts(labels, [batch]).planned == 3
 
 
-def test_batches_are_cut_between_items_rather_than_inside() -> None:
+def test_groups_are_cut_between_items_rather_than_inside() -> None:
     requests = [
         Request(f"{item}{order}", str(item), (item, *range(20), order))
         for item in range(6)
@@ -133,7 +134,7 @@ def test_batches_are_cut_between_items_rather_than_inside() -> None:
     plan = plan_batches(requests, token_budget=60)
     counts = token_counts(requests, plan)
     assert counts.planned == counts.floor
-    assert [len(batch.requests) for batch in plan] == [8, 8, 8]
+    assert [len(group) for batch in plan for group in batch.groups] == [8, 8, 8]
 
 
 @pytest.mark.parametrize(
