@@ -60,7 +60,7 @@ def measure(model: Any) -> Limit:
         A causal language model; its weights are not touched.
     """
     shapes = Counter(
-        tuple(layer.weight.shape)
+        (layer.out_features, layer.in_features)
         for layer in model.base_model.modules()
         if isinstance(layer, torch.nn.Linear)
     )
