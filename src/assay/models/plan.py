@@ -29,6 +29,10 @@ Kind = Literal["generate", "score"]
 #: budget: every row decodes over a copy of its whole prompt.
 SLOTS_PER_TOKEN = 8
 
+#: Generations in one batch. A step over more rows is no cheaper a row, a killed job asks all of
+#: them again, and their float32 logits over 262,144 tokens (Gemma) already take 512 MiB.
+MOST_ROWS = 512
+
 #: What one call of the model costs beside its tokens, in tokens: it reads all weights once.
 CALL_COST = 25
 
@@ -68,7 +72,8 @@ def plan_batches(
         The whole shard. Its order does not matter.
     token_budget : int
         Most tokens that one call of the model forwards: the nodes of a group's trie. The rows of
-        a batch of generations hold at most eight times as many positions, prompts and answers.
+        a batch of generations hold at most eight times as many positions, prompts and answers, and
+        are at most `MOST_ROWS`.
         A request that is longer alone still gets a group, or a batch, of its own.
     new_tokens : int
         Tokens that each generation may add.
@@ -162,7 +167,8 @@ def _cut(
     def fits(start: int, stop: int, longest: int) -> bool:
         held = (stop - start) * (longest + new_tokens)
         nodes = added[stop] - added[start] + repeated[start]
-        return nodes <= budget and (slots is None or held <= slots)
+        decodes = slots is None or (held <= slots and stop - start <= MOST_ROWS)
+        return nodes <= budget and decodes
 
     least, begins = [0], [0]  # of the first n requests: their cost, where their last group begins
     window = _Window(lengths)
@@ -180,12 +186,16 @@ def _cut(
 def _joined(
     groups: Sequence[tuple[Request, ...]], slots: int, new_tokens: int
 ) -> Iterator[tuple[tuple[Request, ...], ...]]:
-    """Yield consecutive groups whose rows, all as wide as the longest, hold at most `slots`."""
+    """Yield consecutive groups that may decode together.
+
+    Their rows, all as wide as the longest, hold at most `slots` and are at most `MOST_ROWS`.
+    """
     joined: list[tuple[Request, ...]] = []
     count = longest = 0
     for group in groups:
         wider = max(longest, *(len(forwarded(request)) for request in group))
-        if joined and (count + len(group)) * (wider + new_tokens) > slots:
+        rows = count + len(group)
+        if joined and (rows > MOST_ROWS or rows * (wider + new_tokens) > slots):
             yield tuple(joined)
             joined, count = [], 0
             wider = max(len(forwarded(request)) for request in group)

@@ -13,6 +13,7 @@ from assay.core.errors import ModelError
 from assay.core.model import Batch, Request
 from assay.models.plan import (
     CALL_COST,
+    MOST_ROWS,
     SLOTS_PER_TOKEN,
     forwarded,
     plan_batches,
@@ -80,6 +81,18 @@ def test_generations_are_decoded_together_as_far_as_their_rows_fit() -> None:
     plan = plan_batches(longer, token_budget=20, new_tokens=8)
     # Its tokens come before those of the item whose beginning it shares.
     assert [len(batch.requests) for batch in plan] == [8, 8, 8, 8, 1, 4]
+
+
+def test_however_large_the_budget_a_batch_of_generations_has_a_bound() -> None:
+    requests = [Request(f"{n}", "x", (1, 2, n)) for n in range(1200)]
+    plan = plan_batches(requests, token_budget=10**6, new_tokens=8)
+    assert [len(batch.requests) for batch in plan] == [1200 - 2 * MOST_ROWS, MOST_ROWS, MOST_ROWS]
+    apart = [Request(f"{n}", "x", (n, *range(29))) for n in range(1200)]
+    joined = plan_batches(apart, token_budget=1000, new_tokens=1)
+    assert all(len(batch.requests) <= 1000 * SLOTS_PER_TOKEN // 31 for batch in joined)
+    assert len(plan_batches(apart, token_budget=10**6, new_tokens=1)) == 3
+    scores = [Request(f"{n}", "x", (1, 2), (n,)) for n in range(1200)]
+    assert len(plan_batches(scores, token_budget=10**6)) == 1
 
 
 @given(st.lists(tokens, min_size=1, max_size=7), st.integers(4, 40))
