@@ -51,7 +51,7 @@ class Runtime(_Strict):
     token_budget: int = Field(
         default=2048,
         ge=64,
-        description="most tokens a batch forwards; with vllm_offline those handed to it at once",
+        description="most tokens of one call of the model; with vllm_offline those given at once",
     )
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     threads: int = Field(default=2, ge=1, description="CPU threads of one collect job")

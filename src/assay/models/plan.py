@@ -3,10 +3,12 @@
 The work of an evaluation is prefill, and prompts repeat each other: the chat header and the
 instruction over all items, the stem over the orders and formats of one, the first options over
 some orders, a scored context over its options. The plan sorts all requests by their tokens, which
-is the depth-first order of their token trie, and cuts that order into batches where the least is
-forwarded twice. A backend runs every batch as a trie. The plan is a pure function of the set of
-requests: the order in which they are given does not matter, and a resumed shard repeats the same
-batches.
+is the depth-first order of their token trie, and cuts that order into groups where the least is
+forwarded twice. A backend runs every group as a trie. A decoding step reads all weights for one
+token a row, so that generations wait for each other: consecutive groups make one batch, whose
+prompts are run one group after the other and whose answers are decoded together. The plan is a
+pure function of the set of requests: the order in which they are given does not matter, and a
+resumed shard repeats the same batches.
 """
 
 from __future__ import annotations
@@ -23,9 +25,13 @@ from assay.models.trie import Tokens, common_length, trie_size
 
 Kind = Literal["generate", "score"]
 
-#: Cached positions that weigh as much as one forwarded token when a batch is filled. A generation
-#: forwards few tokens beside its shared prefix, but decodes over a copy of the whole prompt.
+#: Cached positions that the rows of one batch may hold while they decode, as a multiple of the
+#: budget: every row decodes over a copy of its whole prompt.
 SLOTS_PER_TOKEN = 8
+
+#: Generations in one batch. A step over more rows is no cheaper a row, a killed job asks all of
+#: them again, and their float32 logits over 262,144 tokens (Gemma) already take 512 MiB.
+MOST_ROWS = 512
 
 #: What one call of the model costs beside its tokens, in tokens: it reads all weights once.
 CALL_COST = 25
@@ -56,7 +62,7 @@ def forwarded(request: Request) -> Tokens:
 
 
 def plan_batches(
-    requests: Sequence[Request], *, token_budget: int, share: bool = True, new_tokens: int = 0
+    requests: Sequence[Request], *, token_budget: int, new_tokens: int = 0
 ) -> list[Batch]:
     """Plan all requests of a shard.
 
@@ -65,17 +71,18 @@ def plan_batches(
     requests : sequence of Request
         The whole shard. Its order does not matter.
     token_budget : int
-        Most tokens that one batch forwards: the nodes of its trie and every new token. A request
-        that is longer alone still gets a batch of its own.
-    share : bool
-        Whether requests of a batch are computed as one trie (one group), or each alone.
+        Most tokens that one call of the model forwards: the nodes of a group's trie. The rows of
+        a batch of generations hold at most eight times as many positions, prompts and answers, and
+        are at most `MOST_ROWS`.
+        A request that is longer alone still gets a group, or a batch, of its own.
     new_tokens : int
-        Tokens that each generation may add, counted in the budget.
+        Tokens that each generation may add.
 
     Returns
     -------
     list of Batch
-        Every request exactly once; generations first, each kind in the order of its tokens.
+        Every request exactly once; generations first, each kind in the order of its tokens. A
+        batch of scores is one group.
 
     Raises
     ------
@@ -92,10 +99,14 @@ def plan_batches(
     batches: list[Batch] = []
     for kind, asked in passes(requests):
         asked.sort(key=lambda request: (forwarded(request), request.id))
-        extra = new_tokens if kind == "generate" else 0
-        for start, stop in _cut(asked, token_budget, extra, kind == "generate", share):
-            part = tuple(asked[start:stop])
-            batches.append(Batch(kind, (part,) if share else tuple((r,) for r in part)))
+        slots = SLOTS_PER_TOKEN * token_budget if kind == "generate" else None
+        groups = [
+            tuple(asked[start:stop]) for start, stop in _cut(asked, token_budget, slots, new_tokens)
+        ]
+        if slots is None:
+            batches += [Batch(kind, (group,)) for group in groups]
+        else:
+            batches += [Batch(kind, together) for together in _joined(groups, slots, new_tokens)]
     return batches
 
 
@@ -142,24 +153,24 @@ def check_requests(requests: Sequence[Request]) -> None:
 
 
 def _cut(
-    ordered: Sequence[Request], budget: int, new_tokens: int, copies: bool, share: bool
+    ordered: Sequence[Request], budget: int, slots: int | None, new_tokens: int
 ) -> list[tuple[int, int]]:
-    """Cut `ordered` into consecutive batches (start, stop) within the budget at the least cost.
+    """Cut `ordered` into consecutive groups (start, stop) within the bounds at the least cost.
 
-    A cut repeats what its two neighbours share, and a batch costs its calls. The cheapest cut is
-    found exactly, by dynamic programming over where the last batch begins.
+    A cut repeats what its two neighbours share, and a group costs a call. The cheapest cut is
+    found exactly, by dynamic programming over where the last group begins.
     """
     lengths = [len(forwarded(request)) for request in ordered]
-    repeated = _repeated(ordered, share)
+    repeated = _repeated(ordered)
     added = [0, *accumulate(a - b for a, b in zip(lengths, repeated, strict=True))]
 
     def fits(start: int, stop: int, longest: int) -> bool:
-        rows = stop - start
-        slots = rows * (longest + new_tokens) if copies else 0
+        held = (stop - start) * (longest + new_tokens)
         nodes = added[stop] - added[start] + repeated[start]
-        return max(nodes + rows * new_tokens, slots // SLOTS_PER_TOKEN) <= budget
+        decodes = slots is None or (held <= slots and stop - start <= MOST_ROWS)
+        return nodes <= budget and decodes
 
-    least, begins = [0], [0]  # of the first n requests: their cost, where their last batch begins
+    least, begins = [0], [0]  # of the first n requests: their cost, where their last group begins
     window = _Window(lengths)
     for stop in range(1, len(lengths) + 1):
         new = stop - 1
@@ -167,15 +178,37 @@ def _cut(
         while window.first < new and not fits(window.first, stop, window.longest):
             window.drop()
         cost, begin = window.cheapest
-        least.append(cost + added[stop] + CALL_COST * (1 + new_tokens))
+        least.append(cost + added[stop] + CALL_COST)
         begins.append(begin)
-    return _batches(begins)
+    return _groups(begins)
+
+
+def _joined(
+    groups: Sequence[tuple[Request, ...]], slots: int, new_tokens: int
+) -> Iterator[tuple[tuple[Request, ...], ...]]:
+    """Yield consecutive groups that may decode together.
+
+    Their rows, all as wide as the longest, hold at most `slots` and are at most `MOST_ROWS`.
+    """
+    joined: list[tuple[Request, ...]] = []
+    count = longest = 0
+    for group in groups:
+        wider = max(longest, *(len(forwarded(request)) for request in group))
+        rows = count + len(group)
+        if joined and (rows > MOST_ROWS or rows * (wider + new_tokens) > slots):
+            yield tuple(joined)
+            joined, count = [], 0
+            wider = max(len(forwarded(request)) for request in group)
+        joined.append(group)
+        count, longest = count + len(group), wider
+    if joined:
+        yield tuple(joined)
 
 
 class _Window:
-    """Where a batch may begin.
+    """Where a group may begin.
 
-    The more requests a batch holds the more it costs, so that the possible beginnings only move
+    The more requests a group holds the more it costs, so that the possible beginnings only move
     forward; each is added and dropped once.
     """
 
@@ -210,15 +243,13 @@ class _Window:
         self.first += 1
 
 
-def _repeated(ordered: Sequence[Request], share: bool) -> list[int]:
+def _repeated(ordered: Sequence[Request]) -> list[int]:
     """Return for each request how many tokens it shares with the one before it."""
     tokens = [forwarded(request) for request in ordered]
-    if not (share and tokens):
-        return [0] * len(tokens)
-    return [0, *(common_length(a, b) for a, b in zip(tokens, tokens[1:], strict=False))]
+    return [common_length(a, b) for a, b in zip([(), *tokens], tokens, strict=False)]
 
 
-def _batches(begins: Sequence[int]) -> list[tuple[int, int]]:
+def _groups(begins: Sequence[int]) -> list[tuple[int, int]]:
     cuts: list[tuple[int, int]] = []
     stop = len(begins) - 1
     while stop:

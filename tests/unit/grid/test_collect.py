@@ -184,6 +184,43 @@ def test_what_got_no_answer_may_be_kept_as_missing_and_is_asked_again(
     assert not any("oom" in counts for counts in again.statuses.values())
 
 
+def test_death_in_any_batch_costs_that_batch_and_changes_no_byte(
+    job: Any, renderer: Renderer, model: HFLocal, tmp_path: Path
+) -> None:
+    """Rows of several tries decode together: what is already known must not regroup them."""
+
+    class Death(BaseException):
+        """Nothing of the collector catches it."""
+
+    asked: list[Batch] = []
+
+    class Mortal(Faulty):
+        def execute(self, batch: Batch, *, max_new_tokens: int) -> Sequence[Outcome]:
+            asked.append(batch)
+            if len(asked) == last:
+                raise Death
+            return super().execute(batch, max_new_tokens=max_new_tokens)
+
+    last = 0
+    short = job(token_budget=96)
+    collect(short, tmp_path / "whole", renderer, lambda: Mortal(model, list))
+    planned = list(asked)
+    assert [len(batch.groups) for batch in planned] == [5, 1, 1]
+    for death in (1, 2, 3):
+        last = death
+        asked.clear()
+        folder = tmp_path / f"died in {death}"
+        with pytest.raises(Death):
+            collect(short, folder, renderer, lambda: Mortal(model, list))
+        before = list(asked)
+        asked.clear()
+        last = 0
+        collect(short, folder, renderer, lambda: Mortal(model, list))
+        assert [*before[:-1], *asked] == planned
+        for name in ("records.jsonl", "prompts.parquet"):
+            assert (folder / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
 def test_times_of_earlier_executions_are_kept(
     job: Any, renderer: Renderer, model: HFLocal, tmp_path: Path
 ) -> None:

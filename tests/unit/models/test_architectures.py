@@ -12,7 +12,7 @@ import torch
 from models_oracle import TINY, build, generate, largest_difference
 from transformers import AutoModelForCausalLM
 
-from assay.core.model import Outcome, Request
+from assay.core.model import Batch, Outcome, Request
 from assay.core.spec import ModelSpec
 from assay.models.backends.hf_local import HFLocal
 from assay.models.plan import plan_batches, token_counts
@@ -39,7 +39,9 @@ def ask(
     runtime: HFLocal, requests: Sequence[Request], *, budget: int, share: bool = True
 ) -> list[Outcome]:
     """Plan and execute."""
-    plan = plan_batches(requests, token_budget=budget, share=share, new_tokens=NEW)
+    plan = plan_batches(requests, token_budget=budget, new_tokens=NEW)
+    if not share:
+        plan = [Batch(batch.kind, tuple((r,) for r in batch.requests)) for batch in plan]
     return [o for batch in plan for o in runtime.execute(batch, max_new_tokens=NEW)]
 
 

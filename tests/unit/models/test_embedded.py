@@ -14,7 +14,7 @@ from transformers import AutoTokenizer
 
 import assay
 from assay.config.registry import load_model
-from assay.core.model import Outcome, Request
+from assay.core.model import Batch, Outcome, Request
 from assay.models.anatomy import discover
 from assay.models.backends.hf_local import HFLocal
 from assay.models.fetch import fetch_model
@@ -63,7 +63,9 @@ def pairs(renderer: Renderer, items: Sequence[dict[str, Any]]) -> list[Request]:
 def ask(
     runtime: HFLocal, requests: Sequence[Request], *, budget: int = 2048, share: bool = True
 ) -> dict[str, Outcome]:
-    plan = plan_batches(requests, token_budget=budget, share=share, new_tokens=NEW)
+    plan = plan_batches(requests, token_budget=budget, new_tokens=NEW)
+    if not share:
+        plan = [Batch(batch.kind, tuple((r,) for r in batch.requests)) for batch in plan]
     outcomes = [o for batch in plan for o in runtime.execute(batch, max_new_tokens=NEW)]
     assert [o.status for o in outcomes] == ["ok"] * len(requests)
     return {outcome.id: outcome for outcome in outcomes}

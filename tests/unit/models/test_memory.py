@@ -49,6 +49,9 @@ def _groups(kind: str) -> Batch:
 @pytest.mark.parametrize("tokens", [11, 9, 7])
 def test_smaller_batches_give_the_same_answers(kind: str, attention: str, tokens: int) -> None:
     batch = _groups(kind)
+    if (kind, attention) == ("generate", "eager"):
+        # Rows run one group after the other, and only single requests together.
+        batch = Batch("generate", tuple((request,) for request in batch.requests))
     whole = HFLocal(build(TINY["llama"]), limit=None)
     small = HFLocal(_limited(tokens, attention), limit=None)
     expected = whole.execute(batch, max_new_tokens=NEW)
@@ -59,6 +62,19 @@ def test_smaller_batches_give_the_same_answers(kind: str, attention: str, tokens
     ]
     if kind == "score":
         assert largest_difference(build(TINY["llama"]), batch.requests, got) < 1e-4
+
+
+def test_prompts_that_fit_and_rows_that_do_not_are_halved_by_groups() -> None:
+    batch = _groups("generate")
+    # A group's trie is 8 tokens, a step of all rows 12: only the joint decoding is too much.
+    small = HFLocal(_limited(8), limit=None)
+    got = small.execute(batch, max_new_tokens=NEW)
+    assert {o.status for o in got} == {"ok"}
+    assert small.stats.splits == 1
+    # The prompts of the first attempt are run again, and counted again.
+    assert small.stats.forwarded_tokens == 2 * 3 * 8
+    whole = HFLocal(build(TINY["llama"]), limit=None).execute(batch, max_new_tokens=NEW)
+    assert [o.token_ids for o in got] == [o.token_ids for o in whole]
 
 
 def test_only_the_request_that_fits_nowhere_is_oom() -> None:
@@ -77,7 +93,7 @@ def test_nothing_fits() -> None:
     runtime = HFLocal(_limited(0), limit=None)
     outcomes = runtime.execute(batch, max_new_tokens=NEW)
     assert [o.status for o in outcomes] == ["oom"] * 12
-    assert runtime.stats.splits == 11
+    assert runtime.stats.splits == 9  # three groups of four
 
 
 def test_another_fault_is_not_taken_for_memory() -> None:
@@ -125,7 +141,8 @@ from transformers import AutoModelForCausalLM
 from assay.core.model import Batch, Request
 from assay.models.backends.hf_local import HFLocal
 
-folder, kind, attention = sys.argv[1:]
+folder, kind, attention = sys.argv[1:4]
+count, each = map(int, sys.argv[4:])
 torch.set_num_threads(1)
 model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation=attention).eval()
 runtime = HFLocal(model, limit=None)
@@ -136,26 +153,37 @@ with open("/proc/self/statm") as stream:
     used = int(stream.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (48 << 20), resource.RLIM_INFINITY))
 prompt = tuple(range(3, 96)) * 2
-rows = tuple((Request(str(n), str(n), (*prompt, 3 + n % 90), tail),) for n in range(512))
-outcomes = runtime.execute(Batch(kind, rows), max_new_tokens=2)
-assert [o.id for o in outcomes] == [str(n) for n in range(512)]
+rows = [Request(str(n), str(n), (*prompt, 3 + n % 90), tail) for n in range(count)]
+groups = tuple(tuple(rows[n : n + each]) for n in range(0, count, each))
+outcomes = runtime.execute(Batch(kind, groups), max_new_tokens=2)
+assert [o.id for o in outcomes] == [str(n) for n in range(count)]
 assert {o.status for o in outcomes} == {"ok"}, outcomes[0]
-assert all(outcomes[n].token_ids == outcomes[n + 90].token_ids for n in range(400))
+assert all(outcomes[n].token_ids == outcomes[n + 90].token_ids for n in range(count - 90))
 print(runtime.stats.splits)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit and /proc are Linux's")
-@pytest.mark.parametrize("attention", ["sdpa", "eager"], ids=["trie", "rows"])
-@pytest.mark.parametrize("kind", ["generate", "score"])
+@pytest.mark.parametrize(
+    ("kind", "attention", "count", "each"),
+    [
+        pytest.param("score", "sdpa", 512, 1, id="score-trie"),
+        pytest.param("score", "eager", 512, 1, id="score-rows"),
+        pytest.param("generate", "eager", 512, 1, id="generate-rows"),
+        # Prompts that are run one trie after the other leave little to refuse but the rows.
+        pytest.param("generate", "sdpa", 2048, 1, id="generate-alone"),
+        pytest.param("generate", "sdpa", 2048, 64, id="generate-tries"),
+    ],
+)
 def test_a_real_memory_limit(
-    tiny: Callable[[str], tuple[Path, ModelSpec]], kind: str, attention: str
+    tiny: Callable[[str], tuple[Path, ModelSpec]], kind: str, attention: str, count: int, each: int
 ) -> None:
     """The allocator itself refuses; the process goes on with smaller batches."""
     folder, _ = tiny("llama")
+    arguments = [str(folder), kind, attention, str(count), str(each)]
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(LIMITED), str(folder), kind, attention],
+        [sys.executable, "-c", textwrap.dedent(LIMITED), *arguments],
         capture_output=True,
         text=True,
         check=False,

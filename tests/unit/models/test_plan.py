@@ -13,6 +13,7 @@ from assay.core.errors import ModelError
 from assay.core.model import Batch, Request
 from assay.models.plan import (
     CALL_COST,
+    MOST_ROWS,
     SLOTS_PER_TOKEN,
     forwarded,
     plan_batches,
@@ -31,37 +32,67 @@ def _requests(rows: Rows) -> list[Request]:
     return [Request(f"r{n:02d}", group, *ids) for n, (group, *ids) in enumerate(rows)]
 
 
-@given(asked, st.integers(1, 80), st.booleans(), st.integers(0, 8), st.randoms())
+@given(asked, st.integers(1, 80), st.integers(0, 8), st.randoms())
 @settings(max_examples=60, deadline=None)
 def test_every_request_is_planned_once_and_input_order_changes_nothing(
-    rows: Rows, budget: int, share: bool, new: int, chance: random.Random
+    rows: Rows, budget: int, new: int, chance: random.Random
 ) -> None:
     requests = _requests(rows)
-    plan = plan_batches(requests, token_budget=budget, share=share, new_tokens=new)
+    plan = plan_batches(requests, token_budget=budget, new_tokens=new)
     planned = [request.id for batch in plan for request in batch.requests]
     assert sorted(planned) == [request.id for request in requests]
     shuffled = list(requests)
     chance.shuffle(shuffled)
-    assert plan_batches(shuffled, token_budget=budget, share=share, new_tokens=new) == plan
+    assert plan_batches(shuffled, token_budget=budget, new_tokens=new) == plan
 
 
-def _cost(batch: Batch, new: int) -> int:
-    """Return what the budget limits: tokens forwarded, and slots held while decoding."""
-    nodes = sum(trie_size([forwarded(r) for r in group]) for group in batch.groups)
-    if batch.kind == "score":
-        return nodes
-    count = len(batch.requests)
+def _slots(batch: Batch, new: int) -> int:
+    """Return the positions that the rows of a batch hold while they decode, all equally wide."""
     longest = max(len(forwarded(request)) for request in batch.requests)
-    return max(nodes + count * new, count * (longest + new) // SLOTS_PER_TOKEN)
+    return len(batch.requests) * (longest + new)
 
 
-@given(asked, st.integers(1, 80), st.booleans(), st.integers(0, 8))
+@given(asked, st.integers(1, 80), st.integers(0, 8))
 @settings(max_examples=60, deadline=None)
-def test_no_batch_exceeds_the_budget_unless_it_is_one_request(
-    rows: Rows, budget: int, share: bool, new: int
+def test_no_call_exceeds_the_budget_unless_it_is_one_request(
+    rows: Rows, budget: int, new: int
 ) -> None:
-    plan = plan_batches(_requests(rows), token_budget=budget, share=share, new_tokens=new)
-    assert all(len(batch.requests) == 1 or _cost(batch, new) <= budget for batch in plan)
+    plan = plan_batches(_requests(rows), token_budget=budget, new_tokens=new)
+    for batch in plan:
+        for group in batch.groups:
+            assert len(group) == 1 or trie_size([forwarded(r) for r in group]) <= budget
+        if batch.kind == "score":
+            assert len(batch.groups) == 1
+        elif len(batch.requests) > 1:
+            assert _slots(batch, new) <= budget * SLOTS_PER_TOKEN
+
+
+def test_generations_are_decoded_together_as_far_as_their_rows_fit() -> None:
+    requests = [
+        Request(f"{item}{order}", str(item), (item, *range(10), order))
+        for item in range(9)
+        for order in range(100, 104)
+    ]
+    plan = plan_batches(requests, token_budget=20, new_tokens=8)
+    # A group is an item of 11 + 4 nodes; 160 slots hold eight rows of 12 + 8, two items.
+    assert [len(group) for batch in plan for group in batch.groups] == [4] * 9
+    assert [len(batch.groups) for batch in plan] == [2, 2, 2, 2, 1]
+    longer = [*requests, Request("long", "long", (8, *range(200)))]
+    plan = plan_batches(longer, token_budget=20, new_tokens=8)
+    # Its tokens come before those of the item whose beginning it shares.
+    assert [len(batch.requests) for batch in plan] == [8, 8, 8, 8, 1, 4]
+
+
+def test_however_large_the_budget_a_batch_of_generations_has_a_bound() -> None:
+    requests = [Request(f"{n}", "x", (1, 2, n)) for n in range(1200)]
+    plan = plan_batches(requests, token_budget=10**6, new_tokens=8)
+    assert [len(batch.requests) for batch in plan] == [1200 - 2 * MOST_ROWS, MOST_ROWS, MOST_ROWS]
+    apart = [Request(f"{n}", "x", (n, *range(29))) for n in range(1200)]
+    joined = plan_batches(apart, token_budget=1000, new_tokens=1)
+    assert all(len(batch.requests) <= 1000 * SLOTS_PER_TOKEN // 31 for batch in joined)
+    assert len(plan_batches(apart, token_budget=10**6, new_tokens=1)) == 3
+    scores = [Request(f"{n}", "x", (1, 2), (n,)) for n in range(1200)]
+    assert len(plan_batches(scores, token_budget=10**6)) == 1
 
 
 @given(st.lists(tokens, min_size=1, max_size=7), st.integers(4, 40))
@@ -107,7 +138,7 @@ def test_labels_after_one_context_are_read_from_one_distribution() -> None:
     assert token_counts(labels, [batch]).planned == 3
 
 
-def test_batches_are_cut_between_items_rather_than_inside() -> None:
+def test_groups_are_cut_between_items_rather_than_inside() -> None:
     requests = [
         Request(f"{item}{order}", str(item), (item, *range(20), order))
         for item in range(6)
@@ -116,16 +147,7 @@ def test_batches_are_cut_between_items_rather_than_inside() -> None:
     plan = plan_batches(requests, token_budget=60)
     counts = token_counts(requests, plan)
     assert counts.planned == counts.floor
-    assert [len(batch.requests) for batch in plan] == [8, 8, 8]
-
-
-def test_sharing_can_be_switched_off() -> None:
-    stem = tuple(range(40))
-    pairs = [Request(f"{n}", "item", (*stem, n)) for n in range(4)]
-    plan = plan_batches(pairs, token_budget=999, share=False)
-    counts = token_counts(pairs, plan)
-    assert (counts.naive, counts.planned, counts.floor) == (164, 164, 44)
-    assert token_counts(pairs, plan_batches(pairs, token_budget=999)).planned == 44
+    assert [len(group) for batch in plan for group in batch.groups] == [8, 8, 8]
 
 
 @pytest.mark.parametrize(

@@ -74,8 +74,8 @@ def greedy(
         stay = [place for place, index in enumerate(active) if index not in done]
         if not stay:
             return [done[index] for index in range(len(requests))]
-        active = [active[place] for place in stay]
-        rows = rows.branch(stay, reserve=limit)
+        rows, order = rows.keep(stay)
+        active = [active[place] for place in order]
         logits = rows.predict([said[index][-1:] for index in active], logits=1)
 
 

@@ -168,7 +168,8 @@ class HFLocal:
             # as 0 x NaN. Rows of their own tell which requests are really spoilt.
         return [
             outcome
-            for groups in self._padded.batches(batch, extra)
+            for part in _parts(batch)
+            for groups in self._padded.batches(part, extra)
             for outcome in self._guarded(self._as_rows, batch.kind, groups, extra)
         ]
 
@@ -201,18 +202,26 @@ class HFLocal:
 
     @torch.inference_mode()
     def _as_trie(self, kind: str, groups: Groups, limit: int) -> list[Outcome]:
-        started = time.perf_counter()
-        packed = Packed(self._model, groups)
         if kind == "score":
+            started = time.perf_counter()
+            packed = Packed(self._model, groups)
             outcomes = packed.scores(self._most_logits)
             self._count(started, packed.requests, len(packed.trie))
             return outcomes
-        logits = packed.logits()
-        rows = packed.rows(reserve=limit)
-        requests, nodes = packed.requests, len(packed.trie)
-        del packed  # its cache, of which the rows hold copies
-        self._count(started, requests, nodes)
-        return self._decode(rows, logits, requests, limit)
+        requests = [request for group in groups for request in group]
+        width = max(len(forwarded(request)) for request in requests)
+        rows = Rows.awaiting(self._model, len(requests), width=width, reserve=limit)
+        logits, first = [], 0
+        # Every group is a trie of its own, so that no more than one is run at a time.
+        for group in groups:
+            started = time.perf_counter()
+            packed = Packed(self._model, [group])
+            logits.append(packed.logits())
+            packed.place(rows, first)
+            first += len(group)
+            self._count(started, group, len(packed.trie))
+            del packed  # its cache, of which the rows hold copies
+        return self._decode(rows, torch.cat(logits), requests, limit)
 
     @torch.inference_mode()
     def _as_rows(self, kind: str, groups: Groups, limit: int) -> list[Outcome]:
@@ -245,6 +254,13 @@ class HFLocal:
 def _too_long(request: Request, limit: int | None) -> Outcome:
     detail = f"{request.length} tokens and the answer exceed the model's {limit} positions"
     return Outcome(request.id, "too_long", detail=detail)
+
+
+def _parts(batch: Batch) -> list[Batch]:
+    """Return the groups one by one, as large as the plan lets one call be; single requests not."""
+    if all(len(group) == 1 for group in batch.groups):
+        return [batch]
+    return [Batch(batch.kind, (group,)) for group in batch.groups]
 
 
 def _halves(groups: Groups) -> tuple[Groups, Groups] | None:

@@ -56,9 +56,9 @@ class Packed:
         found = self._run(0, len(self.trie), wanted)
         return found[[place[node] for node in last]][:, None]
 
-    def rows(self, *, reserve: int) -> Rows:
-        """Return one row a request, its whole prompt run, with room for `reserve` new tokens."""
-        return Rows.gathered(self._model, self._cache, self.trie.paths, reserve=reserve)
+    def place(self, rows: Rows, first: int) -> None:
+        """Copy every request's prompt, once it was run, to `rows` from the place `first` on."""
+        rows.place(first, self._cache, self.trie.paths)
 
     def scores(self, most_rows: int) -> list[Outcome]:
         """Run everything and return the log-probabilities of every continuation.

@@ -33,9 +33,7 @@ class ReservedLayer(DynamicLayer):  # type: ignore[misc]  # transformers has no 
         held = self.get_seq_length()
         self._key_room = self._with_room(self._key_room, held, key_states)
         self._value_room = self._with_room(self._value_room, held, value_states)
-        stop = held + key_states.shape[-2]
-        self.keys = self._key_room[:, :, :stop]
-        self.values = self._value_room[:, :, :stop]
+        self._show(held + key_states.shape[-2])
         return self.keys, self.values
 
     def select(self, indices: torch.Tensor, reserve: int) -> ReservedLayer:
@@ -48,21 +46,44 @@ class ReservedLayer(DynamicLayer):  # type: ignore[misc]  # transformers has no 
         on_device = indices.to(self.keys.device)
         chosen._key_room = _grown(self.keys, on_device, held + reserve)
         chosen._value_room = _grown(self.values, on_device, held + reserve)
-        chosen.keys = chosen._key_room[:, :, :held]
-        chosen.values = chosen._value_room[:, :, :held]
+        chosen._show(held)
         return chosen
 
-    def paths(self, slots: torch.Tensor, reserve: int) -> ReservedLayer:
-        """Return a new layer whose rows hold the `slots` (rows, held) of this one's single row."""
-        chosen = ReservedLayer(reserve)
-        chosen.lazy_initialization(self.keys, self.values)
-        held = slots.shape[1]
+    def place(self, first: int, count: int, slots: torch.Tensor, source: ReservedLayer) -> None:
+        """Fill the rows from `first` on with `slots` (rows, held) of the single row of `source`.
+
+        The first call makes room for `count` rows.
+        """
+        if not self.is_initialized:
+            self.lazy_initialization(source.keys, source.values)
+            self._key_room = self._room(count, slots.shape[1], source.keys)
+            self._value_room = self._room(count, slots.shape[1], source.values)
+            self._show(slots.shape[1])
         flat = slots.reshape(-1).to(self.keys.device)
-        chosen._key_room = _laid_out(self.keys, flat, held, reserve)
-        chosen._value_room = _laid_out(self.values, flat, held, reserve)
-        chosen.keys = chosen._key_room[:, :, :held]
-        chosen.values = chosen._value_room[:, :, :held]
-        return chosen
+        for held, states in ((self.keys, source.keys), (self.values, source.values)):
+            chosen = states[0].index_select(1, flat).view(states.shape[1], *slots.shape, -1)
+            held[first : first + len(slots)] = chosen.transpose(0, 1)
+
+    def move(self, sources: torch.Tensor, targets: torch.Tensor, count: int) -> None:
+        """Copy rows `sources` over rows `targets` and keep the first `count` rows."""
+        held = self.get_seq_length()
+        for room in (self._key_room, self._value_room):
+            if room is not None and len(sources):
+                room[targets.to(room.device), :, :held] = room[sources.to(room.device), :, :held]
+        self._key_room, self._value_room = (
+            None if room is None else room[:count] for room in (self._key_room, self._value_room)
+        )
+        self._show(held)
+
+    def _room(self, count: int, held: int, states: torch.Tensor) -> torch.Tensor:
+        _, heads, _, size = states.shape
+        return states.new_empty(count, heads, held + self.reserve, size)
+
+    def _show(self, held: int) -> None:
+        """Make the first `held` slots of every row the content."""
+        if self._key_room is not None and self._value_room is not None:
+            self.keys = self._key_room[:, :, :held]
+            self.values = self._value_room[:, :, :held]
 
     def _with_room(
         self, room: torch.Tensor | None, held: int, states: torch.Tensor
@@ -83,15 +104,6 @@ def _grown(states: torch.Tensor, indices: torch.Tensor, capacity: int) -> torch.
     _, heads, held, size = states.shape
     room = states.new_empty(len(indices), heads, capacity, size)
     room[:, :, :held] = states[indices]
-    return room
-
-
-def _laid_out(states: torch.Tensor, flat: torch.Tensor, held: int, reserve: int) -> torch.Tensor:
-    """Copy slots of (1, heads, all, size), `held` a row, to the front of a roomier buffer."""
-    _, heads, _, size = states.shape
-    chosen = states[0].index_select(1, flat).view(heads, -1, held, size).transpose(0, 1)
-    room = states.new_empty(len(chosen), heads, held + reserve, size)
-    room[:, :, :held] = chosen
     return room
 
 
@@ -122,23 +134,28 @@ class Rows:
         self._next = torch.zeros(count, dtype=torch.long, device=self._device)
 
     @classmethod
-    def gathered(
-        cls, model: Any, cache: DynamicCache, paths: Sequence[Tokens], *, reserve: int
-    ) -> Rows:
-        """Return rows that hold the slots `paths` of a cache of one row, left-padded.
+    def awaiting(cls, model: Any, count: int, *, width: int, reserve: int) -> Rows:
+        """Return `count` rows that will hold up to `width` tokens each, once they are placed."""
+        rows = cls(model, count, reserve=reserve)
+        rows._mask = rows._mask.new_zeros(count, width)
+        return rows
+
+    def place(self, first: int, cache: DynamicCache, paths: Sequence[Tokens]) -> None:
+        """Fill the rows from `first` on with the slots `paths` of a cache of one row, left-padded.
 
         A row is filled up with its own first slot, which is masked: a number that is none cannot
         come in from another row.
         """
-        width = max(map(len, paths))
+        count, width = self._mask.shape
         slots = torch.tensor([[path[0]] * (width - len(path)) + list(path) for path in paths])
-        chosen = DynamicCache()
-        chosen.layers = [layer.paths(slots, reserve) for layer in cache.layers]
-        rows = cls(model, len(paths), cache=chosen)
-        lengths = torch.tensor([len(path) for path in paths], device=rows._device)
-        rows._mask = (torch.arange(width, 0, -1, device=rows._device) <= lengths[:, None]).long()
-        rows._next = lengths
-        return rows
+        for layer, source in zip(self._cache.layers, cache.layers, strict=True):
+            layer.place(first, count, slots, source)
+        lengths = torch.tensor([len(path) for path in paths], device=self._device)
+        placed = slice(first, first + len(paths))
+        self._mask[placed] = (
+            torch.arange(width, 0, -1, device=self._device) <= lengths[:, None]
+        ).long()
+        self._next[placed] = lengths
 
     def __len__(self) -> int:
         return len(self._next)
@@ -200,6 +217,27 @@ class Rows:
         rows._mask = self._mask[chosen]
         rows._next = self._next[chosen]
         return rows
+
+    def keep(self, stay: Sequence[int]) -> tuple[Rows, list[int]]:
+        """Return rows `stay` of these, and their places here in the order that they now have.
+
+        Where the cache is ours the rows that leave are overwritten by the last ones, so that a few
+        that leave cost no copy of the others; these rows must not be used any more.
+        """
+        if not all(isinstance(layer, ReservedLayer) for layer in self._cache.layers):
+            return self.branch(stay), list(stay)
+        count, kept = len(stay), set(stay)
+        gaps = [place for place in range(count) if place not in kept]
+        late = [place for place in stay if place >= count]
+        targets, sources = (torch.tensor(x, dtype=torch.long) for x in (gaps, late))
+        for layer in self._cache.layers:
+            layer.move(sources, targets, count)
+        order = list(range(count))
+        for gap, place in zip(gaps, late, strict=True):
+            order[gap] = place
+        chosen = torch.tensor(order, device=self._device)
+        self._mask, self._next = self._mask[chosen], self._next[chosen]
+        return self, order
 
 
 def _reserved(model: Any, reserve: int) -> DynamicCache:
