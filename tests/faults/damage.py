@@ -30,8 +30,9 @@ DAMAGES = {"a byte changed": _flip, "cut off": _cut, "a block of zeros": _zeros}
 
 
 def damaged_files(base: Path) -> list[str]:
-    """Return the files of a finished shard."""
-    return sorted(path.name for path in quiet(base).iterdir() if path.is_file())
+    """Return the files of a finished shard that hold anything."""
+    files = (path for path in quiet(base).iterdir() if path.is_file())
+    return sorted(path.name for path in files if path.stat().st_size)
 
 
 def campaign(name: str, regions: int, base: Path, seed: int = 0) -> Row:
@@ -42,7 +43,7 @@ def campaign(name: str, regions: int, base: Path, seed: int = 0) -> Row:
     records = list(read_shard(quiet(base)).records())
     folder = base / "damaged"
     with serving(Server(Counting())) as server:
-        for region in range(regions) if whole else ():
+        for region in range(regions):
             low, high = region * len(whole) // regions, (region + 1) * len(whole) // regions
             at = chance.randrange(low, max(high, low + 1))
             for damage in DAMAGES.values():
