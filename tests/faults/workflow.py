@@ -36,15 +36,14 @@ def campaign(fault: str, times: int, project: Path, base: Path, seed: int = 0) -
     row, chance = Row(fault), random.Random(f"{fault} {seed}")
     with serving(Server(Counting(), delay=DELAY)) as server:
         calm = workspace(project, base / "calm", server.url)
-        started = time.monotonic()
         ran = calm.snakemake()
-        took = time.monotonic() - started
         assert ran.status == 0, ran.output
+        steps = len(calm.seals())
         for n in range(times):
             server.tries.clear()
             space = workspace(project, base / f"struck-{n}", server.url)
             row.times += 1
-            row.met += _strike(space, chance.random() * took, alone="alone" in fault)
+            row.met += _strike(space, chance, steps, alone="alone" in fault)
             assert space.snakemake("--unlock").status == 0
             ran = space.snakemake()
             row.differ += ran.status != 0 or space.data() != calm.data()
@@ -53,7 +52,8 @@ def campaign(fault: str, times: int, project: Path, base: Path, seed: int = 0) -
     return row
 
 
-def _strike(space: Workspace, after: float, *, alone: bool) -> bool:
+def _strike(space: Workspace, chance: random.Random, steps: int, *, alone: bool) -> bool:
+    """Kill Snakemake a moment after some of its `steps` jobs have ended; False if it had too."""
     process = subprocess.Popen(
         space.command("--quiet", "all"),
         cwd=space.root,
@@ -62,10 +62,12 @@ def _strike(space: Workspace, after: float, *, alone: bool) -> bool:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    try:
-        process.wait(after)
-        return False
-    except subprocess.TimeoutExpired:
+    ended = chance.randrange(steps)
+    while process.poll() is None and len(space.seals()) < ended:
+        time.sleep(0.05)
+    time.sleep(2 * chance.random())
+    met = process.poll() is None
+    if met:
         (os.kill if alone else os.killpg)(process.pid, signal.SIGKILL)
-        process.wait()
-        return True
+    process.wait()
+    return met
