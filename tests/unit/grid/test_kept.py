@@ -146,7 +146,7 @@ def test_a_killed_keeper_is_replaced_and_the_records_are_the_same(
     first.close()  # type: ignore[attr-defined]
     second = Murdered(asked.model())
     asked.collect(tmp_path / "killed", lambda: second, ITEMS[:2])  # type: ignore[arg-type]
-    assert second.asked > 2
+    assert second.asked >= 2
     assert process(second.model) != before
     assert "the process that keeps the model ended" in capfd.readouterr().err
     for name in ("records.jsonl", "prompts.parquet"):
