@@ -125,7 +125,8 @@ def headlines(
     parts = decompose(present[:, :, reference], right[:, :, reference], classes.fragile)
     cells = classes.judged
     # Whole numbers: exact, in whatever order they are added.
-    lead, move = _rank_headlines(common.astype(np.float32) @ right)
+    kept = common.astype(np.float32)
+    lead, move = _rank_headlines(np.array([kept @ outcomes for outcomes in right]))
     values = Headlines(
         any_flip=_mean(classes.fragile[cells]),
         robust=_mean((classes.correct == classes.present)[cells]),
