@@ -18,7 +18,8 @@ from assay.records.shard import read_shard
 from support.cluster import Cluster, until
 from support.workspace import ITEMS
 
-pytestmark = [pytest.mark.slurm, pytest.mark.workflow, pytest.mark.model]
+# Minutes beside the other jobs: two weights are loaded, some of them twice.
+pytestmark = [pytest.mark.slurm, pytest.mark.workflow, pytest.mark.model, pytest.mark.slow]
 
 
 @pytest.fixture
