@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -54,14 +53,7 @@ def campaign(fault: str, times: int, project: Path, base: Path, seed: int = 0) -
 
 def _strike(space: Workspace, chance: random.Random, steps: int, *, alone: bool) -> bool:
     """Kill Snakemake a moment after some of its `steps` jobs have ended; False if it had too."""
-    process = subprocess.Popen(
-        space.command("--quiet", "all"),
-        cwd=space.root,
-        env=space.environment,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = space.start("--quiet", "all")
     ended = chance.randrange(steps)
     while process.poll() is None and len(space.seals()) < ended:
         time.sleep(0.05)

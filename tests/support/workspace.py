@@ -128,6 +128,17 @@ class Workspace:
             *arguments,
         ]
 
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start Snakemake in a process group of its own, without its output, to be struck."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.root,
+            env=self.environment,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
     def snakemake(self, *arguments: str) -> Ran:
         """Run the workflow and say whose seals are new."""
         before = self.seals()

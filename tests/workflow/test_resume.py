@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import time
 import zipfile
 from pathlib import Path
@@ -193,14 +192,7 @@ def test_kill_9_in_mid_collection_resumes_where_it_was(
     finished: Workspace, project: Path, tmp_path: Path, lines: int
 ) -> None:
     space = Workspace.create(project, tmp_path / "killed", finished.cache)
-    process = subprocess.Popen(
-        space.command("--quiet", "all"),
-        cwd=space.root,
-        env=space.environment,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = space.start("--quiet", "all")
     journals = space.root / "results/records"
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:

@@ -148,7 +148,7 @@ def analyze_correctness(
     """
     _validate(alpha, equivalence_margin)
     audit = audit or ExtractionAudit()
-    draws = twin_draws(data)
+    draws = twin_draws(data.values.size)
     twins = [] if quick else _twins(data)
     watching = list(dict.fromkeys(twins))
     bands = null_bands(data, NullTwin(data, seed=seed), draws=draws, also=watching)
@@ -177,14 +177,14 @@ def analyze_correctness(
     return Leaderboard(summary, tables)
 
 
-def twin_draws(data: Correctness) -> int:
-    """Return how many simulated leaderboards stand behind the null bands of `data`."""
-    return min(MOST_DRAWS, max(FEWEST_DRAWS, _DRAWN // max(data.values.size, 1)))
+def twin_draws(outcomes: int) -> int:
+    """Return how many simulated leaderboards stand behind the null bands of so many outcomes."""
+    return min(MOST_DRAWS, max(FEWEST_DRAWS, _DRAWN // max(outcomes, 1)))
 
 
 def _twins(data: Correctness) -> list[TwinCorrelations]:
     """Return what watches the draws of a twin for each scope; one benchmark is the whole."""
-    if len(data.benchmarks) == 1:
+    if data.whole:
         return [TwinCorrelations(data, data.scope(data.benchmarks[0]))] * 2
     return [TwinCorrelations(data, scope) for scope in data.scopes()]
 

@@ -130,6 +130,11 @@ class Correctness:
         """The configuration that the leaderboard is usually read at."""
         return self.configurations[self.reference]
 
+    @property
+    def whole(self) -> bool:
+        """Whether there is one benchmark: what holds of it holds of all items, and conversely."""
+        return len(self.benchmarks) == 1
+
     def scopes(self) -> Iterator[Scope]:
         """Yield all items pooled, then each benchmark."""
         for name in (POOLED, *self.benchmarks):

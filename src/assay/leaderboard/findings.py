@@ -104,7 +104,7 @@ def further(
     whole: list[_Found] = []
     for scope, twin in zip(data.scopes(), twins, strict=True):
         run = _Run(data, scope, audit, twin, alpha, seed)
-        if len(data.benchmarks) == 1 and whole:
+        if data.whole and whole:
             found = _renamed(whole, scope.benchmark)
         else:
             found = list(_all(run))

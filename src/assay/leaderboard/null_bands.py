@@ -133,14 +133,14 @@ def null_bands(
     the same draws collects it on the way.
     """
     names = [scope.benchmark for scope in correctness.scopes()]
-    if len(correctness.benchmarks) == 1:
+    if correctness.whole:
         names = names[:1]  # the one benchmark is the whole
     collectors = [_Collector(correctness, correctness.scope(name)) for name in names]
     for right in twin.draws(draws):
         for collector in (*collectors, *also):
             collector.add(right)
     bands = [collector.result() for collector in collectors]
-    if len(correctness.benchmarks) == 1:
+    if correctness.whole:
         bands.append(replace(bands[0], benchmark=correctness.benchmarks[0]))
     return bands
 

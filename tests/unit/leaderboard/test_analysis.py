@@ -10,10 +10,19 @@ import pandas as pd
 import pytest
 
 from assay.core.errors import AnalysisError
-from assay.leaderboard import TABLES, Leaderboard, analyze, leaderboard_schema, write
+from assay.leaderboard import (
+    TABLES,
+    Leaderboard,
+    analyze,
+    analyze_correctness,
+    leaderboard_schema,
+    write,
+)
+from assay.leaderboard.analysis import twin_draws
 from support.twin import model_names, write_twin
 
 from .builders import ShardWriter
+from .simulated import grid
 
 R, W = "right", "wrong"
 
@@ -200,3 +209,24 @@ class TestMissing:
 def test_bad_options_are_refused(folders: list[Path], options: dict, message: str) -> None:
     with pytest.raises(AnalysisError, match=message):
         analyze(folders, study="s", seed=0, quick=True, **options)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "draws"), [(0, 200), (50_000_000, 200), (100_000_000, 100), (10**9, 40)]
+)
+def test_large_leaderboards_take_fewer_draws(outcomes: int, draws: int) -> None:
+    assert twin_draws(outcomes) == draws
+
+
+def test_one_benchmark_is_the_whole() -> None:
+    found = analyze_correctness(grid(3, 60, seed=2), study="one", seed=1)
+    numbers = found.summary.model_dump(mode="json")
+    pooled, alone = (
+        {one["name"]: one | {"benchmark": ""} for one in numbers["findings"][scope]}
+        for scope in ("all", "b")
+    )
+    assert set(pooled) - set(alone) == {"leave_one_benchmark_out", "partial_grid"}
+    assert alone == {name: pooled[name] for name in alone}
+    assert numbers["null_bands"]["all"] == numbers["null_bands"]["b"]
+    pairs = found.tables["family_pairs"]
+    assert pairs.groupby("benchmark").size().to_dict() == {"all": 15, "b": 15}

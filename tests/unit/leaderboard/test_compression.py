@@ -102,3 +102,11 @@ def test_no_choice_is_refused_and_the_table_has_a_row_a_rule() -> None:
     assert compression_table(found)["rule"].tolist() == ["discriminating", "stratified", "random"]
     again = compression(data, data.scope(POOLED), k=10, repeats=2)
     assert found.as_json() == again.as_json()
+
+
+def test_many_models_are_held_out_in_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.leaderboard.compression._MOST_FOLDS", 3)
+    data = grid(8, 80, seed=3)
+    found = compression(data, data.scope(POOLED), k=20, repeats=2)
+    assert found.folds == 3
+    assert (found.share_right > 0.5).all()

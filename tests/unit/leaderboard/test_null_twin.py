@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from assay.leaderboard import null_twin
 from assay.leaderboard.correctness import MISSING, Correctness
 from assay.leaderboard.null_twin import NullTwin, disagreement
 from support.twin import CONFIGURATIONS, simulate
@@ -39,6 +40,28 @@ def test_the_twin_flips_as_often_as_the_data() -> None:
     # In the generator half of the noise variance is shared within a family, none beyond it.
     assert twin.correlations[0].between == pytest.approx(0, abs=0.05)
     assert twin.correlations[0].within == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_large_leaderboard_is_fitted_to_some_of_its_models(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = simulate(np.linspace(0, 1, 12), items=150, rng=np.random.default_rng(6))
+    monkeypatch.setattr(null_twin, "_MOST_CELLS", 4 * right[0].size)
+    fitted: list[int] = []
+    fit = null_twin.fit_additive
+    monkeypatch.setattr(
+        null_twin,
+        "fit_additive",
+        lambda some, present: fitted.append(len(some)) or fit(some, present),
+    )
+    drawn = list(NullTwin(leaderboard(right), seed=0).draws(20))
+    assert fitted == [4]
+    # Every model has its own accuracy all the same.
+    accuracy = np.mean([draw.mean(axis=(1, 2)) for draw in drawn], axis=0)
+    assert accuracy == pytest.approx(right.mean(axis=(1, 2)), abs=0.02)
+    observed = disagreement(np.ones_like(right), right, families())
+    turned = [disagreement(np.ones_like(d), d, families()) for d in drawn]
+    assert np.mean(turned, axis=0) == pytest.approx(observed, abs=0.02)
 
 
 def test_same_seed_same_draws_and_missing_stays_missing() -> None:

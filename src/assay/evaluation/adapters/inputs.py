@@ -62,7 +62,7 @@ class Inputs:
                 stream = io.BufferedReader(hashing, _CHUNK)
                 try:
                     yield stream
-                except Exception:
+                except Exception:  # not where a reader is given up: then the rest is not read
                     self._finish(path, hashing, stream)
                     raise
                 self._finish(path, hashing, stream)
