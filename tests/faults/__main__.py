@@ -25,7 +25,7 @@ journal is then whole, or refused likewise.
 REST = """
 A process that the kernel ends for lack of memory is one that is killed (first line); memory that an
 allocator refuses halves the batch (`tests/unit/models/test_memory.py`). SLURM's own faults
-(preemption, time limits, cancelled jobs, a killed daemon) are struck in `tests/slurm`.
+(preemption, time limits, cancelled jobs) are struck in `tests/slurm`; a killed `slurmd` is not yet.
 """
 
 
