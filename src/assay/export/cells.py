@@ -12,7 +12,8 @@ from typing import Any
 from assay.core.errors import AnalysisError
 from assay.extraction import EXTRACTORS, extract
 from assay.grid.formats import labels_for
-from assay.leaderboard.load import label_kind, load
+from assay.leaderboard.load import load
+from assay.leaderboard.shard_table import label_kind
 from assay.records.manifest import Manifest
 from assay.records.schema import Observation, Record
 from assay.records.shard import Shard, read_shard

@@ -109,8 +109,10 @@ def extract(
         raise AssayError(
             f"unknown extractor {extractor!r}.", fix=f"use one of {', '.join(EXTRACTORS)}."
         )
-    folded = fold(text)
-    return _to_original(folded, _decide(folded, offered, shown, _POLICIES[extractor]))
+    folded, reading = _understood(text, offered, shown)
+    if isinstance(reading, Reading):
+        reading = _decide(reading, _POLICIES[extractor])
+    return _to_original(folded, reading)
 
 
 @lru_cache(maxsize=256)
@@ -126,19 +128,27 @@ def _check_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
     return labels
 
 
-def _decide(
-    folded: Folded, labels: tuple[str, ...], options: tuple[str, ...] | None, policy: _Policy
-) -> Outcome:
+@lru_cache(maxsize=4)
+def _understood(
+    text: str, labels: tuple[str, ...], options: tuple[str, ...] | None
+) -> tuple[Folded, Reading | Outcome]:
+    """Return what every extractor decides on, or its outcome where there is nothing to decide.
+
+    Kept for a moment: an audit asks all extractors about one text after the other.
+    """
+    folded = fold(text)
     scope = answer_scope(folded.text)
     if scope.leak is not None:
-        return Outcome(Status.THINKING_LEAK, "open_thinking", None, scope.leak)
+        return folded, Outcome(Status.THINKING_LEAK, "open_thinking", None, scope.leak)
     tokens = tokenize(folded.text, scope.start, scope.end)
     if all(token.kind == BREAK for token in tokens):
         if folded.text[scope.start : scope.end].strip():
-            return Outcome(Status.NONE, "nothing")
-        return Outcome(Status.EMPTY, "blank")
-    document = Document(folded.text, (scope.start, scope.end), tokens, labels, options)
-    reading = _read(document)
+            return folded, Outcome(Status.NONE, "nothing")
+        return folded, Outcome(Status.EMPTY, "blank")
+    return folded, _read(Document(folded.text, (scope.start, scope.end), tokens, labels, options))
+
+
+def _decide(reading: Reading, policy: _Policy) -> Outcome:
     for rule in policy.rules:
         outcome = rule(reading)
         if outcome is not None:

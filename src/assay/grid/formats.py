@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -118,6 +119,7 @@ class LikelihoodFormat(Strict):
         return demand(text, "option")
 
 
+@lru_cache
 def labels_for(kind: LabelKind, options: int) -> tuple[str, ...]:
     """Return the labels of `options` shown options, as in A, B, C or 1, 2, 3.
 

@@ -14,12 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.leaderboard.codes import MISSING, NOT_APPLICABLE, RIGHT, WRONG
+from assay.records.columns import Column, Columns
 from assay.records.manifest import Manifest
 from assay.records.schema import MISSING as MISSING_STATUSES
-from assay.records.schema import Observation, Record
+from assay.records.schema import STATUSES
 
 Codes = NDArray[np.uint8]
 Legend = Mapping[str, Mapping[str, Any]]
+
+_FAILED = np.array([status in MISSING_STATUSES for status in STATUSES])
+#: By 0 (wrong) and 1 (right).
+_OUTCOME = np.array([WRONG, RIGHT])
 
 
 @dataclass(frozen=True)
@@ -68,42 +73,42 @@ def ways(legend: Legend) -> list[str]:
     return sorted(key for key, entry in legend.items() if entry.get("role") is None)
 
 
-def code_of(observation: Observation) -> int:
-    """Return the code of an outcome, as in `Correctness.values`."""
-    if observation.correct is None:
-        return MISSING if observation.status in MISSING_STATUSES else NOT_APPLICABLE
-    return RIGHT if observation.correct else WRONG
+def codes_of(column: Column) -> Codes:
+    """Return the codes of outcomes, as in `Correctness.values`, shape (item,)."""
+    unanswered = np.where(_FAILED[column.status], MISSING, NOT_APPLICABLE)
+    return np.where(column.correct < 0, unanswered, _OUTCOME[column.correct]).astype(np.uint8)
 
 
 @dataclass
 class Gatherer:
-    """Takes from records, as they pass by, what is kept apart (see `load`)."""
+    """Takes from shards, as they pass by, what is kept apart (see `load`)."""
 
-    _seen: dict[tuple[str, str, str], dict[str, Observation]] = field(default_factory=dict)
+    _seen: dict[tuple[str, str], dict[str, Column]] = field(default_factory=dict)
     _unequal: bool = False
 
-    def __call__(self, manifest: Manifest, record: Record) -> None:
-        """Add one record."""
+    def __call__(self, manifest: Manifest, columns: Columns) -> None:
+        """Add one shard."""
         legend = manifest.configurations
-        kept = {k: o for k, o in record.observations.items() if _is_apart(legend[k])}
+        kept = {k: column for k, column in columns.observations.items() if _is_apart(legend[k])}
         if kept:
-            self._seen[record.model, record.benchmark, record.item_id] = kept
-        lengths: dict[str, set[int]] = {}
-        for key, observation in record.observations.items():
-            if legend[key].get("matched") and observation.prompt_tokens is not None:
-                lengths.setdefault(legend[key]["order"], set()).add(observation.prompt_tokens)
-        self._unequal |= any(len(found) > 1 for found in lengths.values())
+            self._seen[manifest.model, manifest.benchmark] = kept
+        lengths: dict[str, list[NDArray[np.int64]]] = {}
+        for key, column in columns.observations.items():
+            if legend[key].get("matched"):
+                lengths.setdefault(legend[key]["order"], []).append(column.prompt_tokens)
+        self._unequal |= any(_differ(found) for found in lengths.values())
 
     def apart(
-        self, legend: Legend, models: Sequence[str], items: Sequence[tuple[str, str]]
+        self, legend: Legend, models: Sequence[str], benchmarks: Mapping[str, slice]
     ) -> Apart:
         """Return everything that was seen.
 
         Parameters
         ----------
-        items : sequence of (benchmark, item id)
+        benchmarks : mapping of str to slice
+            Where the items of each benchmark lie among all items, in order of item id.
         """
-        places = ({m: k for k, m in enumerate(models)}, {i: k for k, i in enumerate(items)})
+        places = _Places(models, benchmarks)
         controls = {
             key: self._codes(key, places)
             for key, entry in sorted(legend.items())
@@ -119,9 +124,9 @@ class Gatherer:
         )
 
     def _codes(self, key: str, places: _Places) -> Codes:
-        codes = np.full((len(places[0]), len(places[1])), MISSING, np.uint8)
-        for (model, benchmark, item), observations in self._seen.items():
-            codes[places[0][model], places[1][benchmark, item]] = code_of(observations[key])
+        codes = np.full(places.shape, MISSING, np.uint8)
+        for cell, columns in self._seen.items():
+            codes[places.of(cell)] = codes_of(columns[key])
         return codes
 
     def _labels(self, legend: Legend, name: str, places: _Places) -> LabelScores:
@@ -129,24 +134,45 @@ class Gatherer:
             (key for key, entry in legend.items() if _is_scored(entry, name)),
             key=lambda key: (len(key), key),
         )
-        shown = [o for kept in self._seen.values() for k, o in kept.items() if k in keys]
-        size = max((len(o.order) for o in shown if o.order is not None), default=0)
-        log_probs = np.full((len(places[0]), len(places[1]), len(keys), size), np.nan, np.float32)
+        shown = [columns[key].orders.shape[1] for columns in self._seen.values() for key in keys]
+        log_probs = np.full((*places.shape, len(keys), max(shown, default=0)), np.nan, np.float32)
         orders = np.full(log_probs.shape[1:], -1, np.int8)
-        for (model, benchmark, item), observations in self._seen.items():
-            m, i = places[0][model], places[1][benchmark, item]
+        for cell, columns in self._seen.items():
+            m, items = places.of(cell)
             for k, key in enumerate(keys):
-                order, scores = observations[key].order, observations[key].scores
-                if order is None:
-                    continue
-                orders[i, k, : len(order)] = order
-                if scores is not None:
-                    log_probs[m, i, k, : len(order)] = [_number(scores.sum[o]) for o in order]
-        columns = ways(legend)
-        return LabelScores(tuple(columns.index(key) for key in keys), log_probs, orders)
+                order, sums = columns[key].orders, columns[key].sums
+                width, there = order.shape[1], order >= 0
+                # A view: rows of a benchmark, labels of this configuration.
+                mine = orders[items, k, :width]
+                mine[there] = order[there]
+                if sums.shape[1]:
+                    found = np.take_along_axis(sums, order.clip(min=0), axis=1)
+                    log_probs[m, items, k, :width] = np.where(there, found, np.nan)
+        columns_of = ways(legend)
+        return LabelScores(tuple(columns_of.index(key) for key in keys), log_probs, orders)
 
 
-_Places = tuple[dict[str, int], dict[tuple[str, str], int]]
+@dataclass(frozen=True)
+class _Places:
+    """Where a shard lies among all models and items."""
+
+    models: Sequence[str]
+    benchmarks: Mapping[str, slice]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.models), max((rows.stop for rows in self.benchmarks.values()), default=0)
+
+    def of(self, cell: tuple[str, str]) -> tuple[int, slice]:
+        model, benchmark = cell
+        return self.models.index(model), self.benchmarks[benchmark]
+
+
+def _differ(lengths: Sequence[NDArray[np.int64]]) -> bool:
+    """Tell whether any item's lengths, where they are known, differ."""
+    every = np.stack(lengths)
+    known = np.where(every < 0, every.max(axis=0), every)
+    return bool((known != known[0]).any())
 
 
 def _scored(legend: Legend) -> list[str]:
@@ -160,7 +186,3 @@ def _is_scored(entry: Mapping[str, Any], name: str) -> bool:
 
 def _is_apart(entry: Mapping[str, Any]) -> bool:
     return entry.get("role") is not None or entry.get("scored") == "label"
-
-
-def _number(value: float | None) -> float:
-    return np.nan if value is None else value

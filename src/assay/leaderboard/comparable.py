@@ -3,43 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from assay.core.errors import AnalysisError
-from assay.records.shard import Shard
+from assay.records.manifest import Manifest, read_manifest
+from assay.records.shard import MANIFEST
 
 
-def cell(shard: Shard) -> tuple[str, str]:
-    """Return the model and the benchmark of a shard."""
-    return shard.manifest.model, shard.manifest.benchmark
+@dataclass(frozen=True)
+class Cell:
+    """A shard's place in the grid of models and benchmarks.
+
+    Attributes
+    ----------
+    folder : Path
+    model, benchmark : str
+    rows : int
+        Its records.
+    manifest : Manifest
+        Of the first cell: all others were asked in the same ways, and 20,000 manifests are not
+        held at once.
+    """
+
+    folder: Path
+    model: str
+    benchmark: str
+    rows: int
+    manifest: Manifest
 
 
-def refuse_incomparable(shards: Sequence[Shard]) -> None:
-    """Raise unless every shard is another cell of one grid.
+def comparable_cells(folders: Sequence[Path]) -> list[Cell]:
+    """Return the cells of shards, sorted by model and benchmark.
 
     Parameters
     ----------
-    shards : sequence of Shard
-        Sorted by model and benchmark.
+    folders : sequence of Path
+        In any order.
 
     Raises
     ------
     AnalysisError
         If there are none, two cover one cell, or two were asked in different ways.
+    RecordError
+        If a shard has no manifest, or one that cannot be read.
     """
-    if not shards:
+    if not folders:
         raise AnalysisError("there are no shards to analyse.", fix="name at least one folder.")
-    for first, second in zip(shards, shards[1:], strict=False):
-        if cell(first) == cell(second):
+    first = read_manifest(folders[0] / MANIFEST)
+    cells = [_cell(folder, folders[0], first) for folder in folders]
+    cells.sort(key=lambda cell: (cell.model, cell.benchmark))
+    for one, two in zip(cells, cells[1:], strict=False):
+        if (one.model, one.benchmark) == (two.model, two.benchmark):
             raise AnalysisError(
-                f"{first.folder} and {second.folder} both hold {cell(first)[0]} on "
-                f"{cell(first)[1]}.",
+                f"{one.folder} and {two.folder} both hold {one.model} on {one.benchmark}.",
                 fix="give one shard for each model and benchmark.",
             )
-    base = shards[0]
-    for shard in shards[1:]:
-        for what in ("configurations", "reference", "labels"):
-            if getattr(shard.manifest, what) != getattr(base.manifest, what):
-                raise AnalysisError(
-                    f"{base.folder} and {shard.folder} differ in their {what}.",
-                    fix="collect every shard with the same grid.",
-                )
+    return cells
+
+
+def _cell(folder: Path, base: Path, first: Manifest) -> Cell:
+    manifest = read_manifest(folder / MANIFEST)
+    for what in ("configurations", "reference", "labels"):
+        if getattr(manifest, what) != getattr(first, what):
+            raise AnalysisError(
+                f"{base} and {folder} differ in their {what}.",
+                fix="collect every shard with the same grid.",
+            )
+    return Cell(folder, manifest.model, manifest.benchmark, manifest.rows, first)

@@ -6,6 +6,7 @@ import pytest
 
 from assay.extraction import EXTRACTORS
 from assay.leaderboard.audit import ExtractionAudit
+from assay.records.columns import columns_of
 from assay.records.manifest import Manifest
 from assay.records.schema import Observation, Record
 from assay.records.shard import read_shard
@@ -46,11 +47,16 @@ def record(number: int, *texts: str | None, gold: int = 0) -> Record:
     )
 
 
+def read(audit: ExtractionAudit, manifest: Manifest, *records: Record) -> None:
+    """Give `audit` a shard of the test's keys."""
+    keys = sorted(records[0].observations)
+    audit(manifest, columns_of(records, keys))
+
+
 def test_every_extractor_reads_the_same_text_in_shown_order(manifest: Manifest) -> None:
     audit = ExtractionAudit()
     # Shown first is blue, so that C is the gold option red. The old rule reads the A of "Answer".
-    audit(manifest, record(0, None, "Answer: C"))
-    audit(manifest, record(1, None, "Answer: A", gold=2))
+    read(audit, manifest, record(0, None, "Answer: C"), record(1, None, "Answer: A", gold=2))
     table = audit.table().set_index(["benchmark", "extractor"])
     assert set(table.index) == {(b, e) for b in ("b", "all") for e in EXTRACTORS}
     standard, first = table.loc[("b", "standard")], table.loc[("b", "first_match")]
@@ -60,26 +66,26 @@ def test_every_extractor_reads_the_same_text_in_shown_order(manifest: Manifest) 
 
 def test_an_extractor_may_gain(manifest: Manifest) -> None:
     audit = ExtractionAudit()
-    audit(manifest, record(0, "not A but B"))  # gold: red, shown as A
+    read(audit, manifest, record(0, "not A but B"))  # gold: red, shown as A
     row = audit.table().set_index(["benchmark", "extractor"]).loc[("all", "first_match")]
     assert (row["gained"], row["lost"]) == (1, 0)
 
 
 def test_an_option_named_by_its_text_is_found_in_the_order_shown(manifest: Manifest) -> None:
     audit = ExtractionAudit()
-    audit(manifest, record(0, None, "red"))
+    read(audit, manifest, record(0, None, "red"))
     assert audit.tallies["m", "b", "standard"].right == 1
 
 
 def test_an_item_is_touched_once_however_many_verdicts_change(manifest: Manifest) -> None:
     audit = ExtractionAudit()
-    audit(manifest, record(0, "Answer: B", "Answer: B", gold=1))
-    audit(manifest, record(1, "B", "B", gold=1))
+    two = [record(0, "Answer: B", "Answer: B", gold=1), record(1, "B", "B", gold=1)]
+    read(audit, manifest, *two)
     tally = audit.tallies["m", "all", "first_match"]
     assert (tally.changed, tally.items, tally.items_touched) == (2, 2, 1)
 
 
 def test_texts_that_were_not_stored_are_not_read(manifest: Manifest) -> None:
     audit = ExtractionAudit()
-    audit(manifest, record(0, None, None))
+    read(audit, manifest, record(0, None, None))
     assert audit.table().empty

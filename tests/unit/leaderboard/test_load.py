@@ -44,13 +44,13 @@ def test_the_order_of_folders_does_not_matter(shard: ShardWriter) -> None:
     assert first.values[:, 0, 1].tolist() == [WRONG, RIGHT]
 
 
-def test_an_observer_sees_every_record(shard: ShardWriter) -> None:
+def test_an_observer_sees_every_shard(shard: ShardWriter) -> None:
     seen = []
     load(
         [shard("m", "b", ALL_RIGHT)],
-        observer=lambda manifest, record: seen.append((manifest.model, record.item_id)),
+        observer=lambda manifest, columns: seen.append((manifest.model, columns.item_ids)),
     )
-    assert seen == [("m", "b-0000"), ("m", "b-0001")]
+    assert seen == [("m", ["b-0000", "b-0001"])]
 
 
 def test_different_items_are_refused_naming_both_shards(shard: ShardWriter) -> None:
