@@ -50,7 +50,7 @@ def outcomes(models: int, items: int, benchmarks: int) -> Correctness:
     gold_slots = np.full((items, len(ways)), -1, np.int8)
     gold_slots[:, :GENERATED] = np.tile(slot_of[:, gold].T, len(FORMATS))
     right, slots = _draw(models, gold_slots, rng)
-    names = [f"benchmark-{k * benchmarks // items}" for k in range(items)]
+    names = [f"benchmark-{k * benchmarks // items:02d}" for k in range(items)]
     return Correctness(
         models=tuple(f"model-{m:03d}" for m in range(models)),
         items=tuple(

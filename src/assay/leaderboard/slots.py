@@ -22,35 +22,32 @@ def slot_table(correctness: Correctness) -> pd.DataFrame:
     `recall` is the accuracy among answers whose right option stood there.
     """
     frames = []
+    models = range(len(correctness.models))
     for scope in correctness.scopes():
         for name in correctness.labels:
-            usable = _usable(correctness, scope.items, name)
-            counts = _counts(correctness, usable)
-            frames.append(_rows(correctness, scope.benchmark, name, *counts))
+            along = _columns(correctness, name)
+            counts = [_counts(correctness, m, scope.items, along) for m in models]
+            chosen, gold, right = np.moveaxis(np.array(counts, np.int64), 1, 0)
+            frames.append(_rows(correctness, scope.benchmark, name, chosen, gold, right))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _usable(correctness: Correctness, items: Bools, name: str) -> Bools:
-    asked = np.array([c.format == name and c.scoring == "gen" for c in correctness.configurations])
-    shown = (correctness.slots >= 0) & (correctness.gold_slots >= 0)
-    return np.asarray(shown & items[:, None] & asked)
+def _columns(correctness: Correctness, name: str) -> NDArray[np.intp]:
+    """Return the configurations that generate in a format."""
+    ways = correctness.configurations
+    return np.array([c for c, w in enumerate(ways) if (w.scoring, w.format) == ("gen", name)], int)
 
 
-def _counts(correctness: Correctness, usable: Bools) -> tuple[NDArray[np.int64], ...]:
-    """Return chosen, gold and right-where-gold, each of shape (model, position)."""
-    gold_slots = np.broadcast_to(correctness.gold_slots, usable.shape)
-    tables = []
-    for slots, cells in (
-        (correctness.slots, usable),
-        (gold_slots, usable),
-        (gold_slots, usable & correctness.right),
-    ):
-        rows = [
-            np.bincount(s[u].astype(np.int64), minlength=MAX_OPTIONS)
-            for s, u in zip(slots, cells, strict=True)
-        ]
-        tables.append(np.array(rows, np.int64))
-    return tuple(tables)
+def _counts(
+    correctness: Correctness, m: int, items: Bools, along: NDArray[np.intp]
+) -> list[NDArray[np.int64]]:
+    """Return chosen, gold and right-where-gold of one model, each of shape (position,)."""
+    cells = np.ix_(items, along)
+    slots, gold = correctness.slots[m][cells], correctness.gold_slots[cells]
+    usable = (slots >= 0) & (gold >= 0)
+    right = usable & correctness.right[m][cells]
+    shown = slots[usable], gold[usable], gold[right]
+    return [np.bincount(where, minlength=MAX_OPTIONS) for where in shown]
 
 
 def _rows(
@@ -105,12 +102,13 @@ def preference(correctness: Correctness, model: int, *, alpha: float) -> Prefere
     name = correctness.reference_configuration.format
     if name not in correctness.labels:
         return None
-    usable = _usable(correctness, np.ones(len(correctness.items), bool), name)[model]
+    along = _columns(correctness, name)
+    chosen, gold = correctness.slots[model][:, along], correctness.gold_slots[:, along]
+    usable = (chosen >= 0) & (gold >= 0)
     items = usable.any(axis=1)
     if items.sum() < 6:
         return None
-    usable, chosen = usable[items], correctness.slots[model][items]
-    gold = correctness.gold_slots[items]
+    usable, chosen, gold = usable[items], chosen[items], gold[items]
     positions = int(max(chosen[usable].max(), gold[usable].max())) + 1
     spread = np.stack(
         [
