@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.leaderboard.correctness import MISSING, Correctness, Scope
+from assay.leaderboard.correctness import MISSING, Bools, Correctness, Scope
 from assay.stats import proportion_ci
 
 
@@ -41,12 +41,11 @@ def band_table(correctness: Correctness, *, level: float = 0.95) -> pd.DataFrame
     An axis along which nothing varies has no value (NaN). Intervals are Wilson's; those of the
     extremes are not shown, because the extremes were picked for being extreme.
     """
-    level_rows = [
-        _row(correctness, scope, m, level)
-        for scope in correctness.scopes()
-        for m in correctness.ranked(scope)
-    ]
-    return pd.DataFrame(level_rows)
+    rows: list[dict[str, Any]] = []
+    for scope in correctness.scopes():
+        complete = correctness.complete(scope)
+        rows += [_row(correctness, scope, m, complete[m], level) for m in correctness.ranked(scope)]
+    return pd.DataFrame(rows)
 
 
 def axes(correctness: Correctness) -> dict[str, NDArray[np.intp]]:
@@ -72,8 +71,9 @@ def _where(flags: Any) -> NDArray[np.intp]:
     return np.flatnonzero(np.fromiter(flags, bool))
 
 
-def _row(correctness: Correctness, scope: Scope, m: int, level: float) -> dict[str, Any]:
-    complete = correctness.complete(scope)[m]
+def _row(
+    correctness: Correctness, scope: Scope, m: int, complete: Bools, level: float
+) -> dict[str, Any]:
     offered = correctness.offered(scope)
     right = correctness.right[m][complete]
     n = int(complete.sum())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,7 @@ Floats = NDArray[np.float64]
 
 _PARSED = STATUSES.index("ok")
 #: Models, and permutations, that are computed together; neither changes a number.
-_MODELS, _BLOCK = 32, 64
+_MODELS, _BLOCK = 64, 32
 
 
 @dataclass(frozen=True)
@@ -188,14 +187,14 @@ def _against_chance(answers: _Answers, draws: int, key: list[int]) -> Floats:
     found[0] = answers.usable.any(axis=2).sum(axis=1)
     if answers.member.shape[2] < 2:
         return found
+    shuffled = _shuffled(answers.pattern, draws, np.random.default_rng(key))
     for start in range(0, len(answers.right), _MODELS):
         some = slice(start, start + _MODELS)
         outcome = np.stack([answers.right[some], answers.usable[some]]).astype(np.float32)
         sums = np.einsum("smio,qok->iqsmk", outcome, answers.member, optimize=True)
         value = _rstd(sums, answers.pattern[None])[0]
-        rng = np.random.default_rng(key)
         drawn = np.concatenate(
-            [_rstd(sums, block) for block in _shuffled(answers.pattern, draws, rng)]
+            [_rstd(sums, shuffled[n : n + _BLOCK]) for n in range(0, draws, _BLOCK)]
         )
         # A label without usable answers has no recall, in the data or in a permutation.
         known = ~np.isnan(drawn)
@@ -209,12 +208,13 @@ def _against_chance(answers: _Answers, draws: int, key: list[int]) -> Floats:
 
 def _shuffled(
     pattern: NDArray[np.intp], draws: int, rng: np.random.Generator
-) -> Iterator[NDArray[np.intp]]:
-    for start in range(0, draws, _BLOCK):
-        yield rng.permuted(np.tile(pattern, (min(_BLOCK, draws - start), 1)), axis=1)
+) -> NDArray[np.uint8 | np.uint16]:
+    """Return permutations of the patterns, shape (draw, item); the same for every model."""
+    small = pattern.astype(np.uint8 if pattern.max(initial=0) < 256 else np.uint16)
+    return rng.permuted(np.tile(small, (draws, 1)), axis=1)
 
 
-def _rstd(sums: NDArray[np.float32], pattern: NDArray[np.intp]) -> Floats:
+def _rstd(sums: NDArray[np.float32], pattern: NDArray[np.integer[Any]]) -> Floats:
     """Return the spread of the recalls, shape (draw, model); NaN where a label has no answer.
 
     `sums` has shape (item, pattern, right or usable, model, label): what the item would add under

@@ -46,10 +46,9 @@ class ItemClasses:
         return self.present >= 2
 
     @property
-    def names(self) -> NDArray[np.str_]:
-        """The class names, shape (model, item); only meaningful where something is present."""
-        robust_correct = (self.correct == self.present).astype(int)
-        return np.array(CLASSES)[np.where(self.fragile, 1, 2 * robust_correct)]
+    def codes(self) -> NDArray[np.int64]:
+        """Indices into `CLASSES`, shape (model, item); only meaningful where one is present."""
+        return np.where(self.fragile, 1, 2 * (self.correct == self.present))
 
 
 def ways(cells: Bools) -> NDArray[np.int64]:
@@ -67,13 +66,13 @@ def item_table(correctness: Correctness) -> pd.DataFrame:
     """Return one row for each model and item with at least one observation."""
     classes = ItemClasses.of(correctness.present, correctness.right)
     m, i = np.nonzero(classes.present)
-    ids = np.array([item.item_id for item in correctness.items])
     return pd.DataFrame(
         {
-            "model": np.array(correctness.models)[m],
-            "benchmark": correctness.benchmark_of[i],
-            "item_id": ids[i],
-            "item_class": classes.names[m, i],
+            # Millions of rows of a few words: numbers until they are written.
+            "model": pd.Categorical.from_codes(m, pd.Index(correctness.models)),
+            "benchmark": pd.Categorical(correctness.benchmark_of).take(i),
+            "item_id": pd.Categorical([item.item_id for item in correctness.items]).take(i),
+            "item_class": pd.Categorical.from_codes(classes.codes[m, i], pd.Index(CLASSES)),
             "present": classes.present[m, i],
             "correct": classes.correct[m, i],
         }

@@ -154,15 +154,14 @@ def _fit(found: Families, level: float) -> _Fit:
         return nothing
     probit = special.ndtri(accuracy)
     slope = 1 / stats.norm.pdf(probit)
+    # What each outcome moves its model's probits by, and all models together.
+    moved = slope[:, None] * (shares - accuracy[:, None])
+    every = moved.sum(axis=0), probit.sum(axis=0)
     fits = []
     for m in range(models):
-        other = np.arange(models) != m
         # Of a model and the mean of the others, less their means over families.
-        weights = np.where(other, -1 / (models - 1), 1.0)
-        value = _centred(weights @ probit)
-        influence = _centred(
-            np.einsum("m,mif->if", weights, slope[:, None] * (shares - accuracy[:, None]))
-        )
+        value = _centred(probit[m] - (every[1] - probit[m]) / (models - 1))
+        influence = _centred(moved[m] - (every[0] - moved[m]) / (models - 1))
         sums = np.stack([np.bincount(clusters, column, groups) for column in influence.T], axis=1)
         covariance = sums.T @ sums * groups / (groups - 1) / len(influence) ** 2
         fits.append(_tested(value, covariance, groups, level))
