@@ -11,10 +11,10 @@ from pathlib import Path
 from assay.benchmarks.snapshot import read_snapshot
 from assay.core.cache import cache_root
 from assay.core.command import run_command
-from assay.core.files import read_json
 from assay.grid.collect import collect
 from assay.grid.job import job_of, prompter
 from assay.grid.kept import kept_or_loaded
+from assay.models.fetch import read_location
 
 OPTIONS = ("out", "code", "reuse_s", "device", "threads", "gpus")
 
@@ -23,14 +23,14 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
     """Collect the shard; the journal in its folder makes this resumable."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     snapshot = read_snapshot(arguments.snapshot)
-    model = read_json(arguments.model)
-    folder = cache_root() / model["folder"] if model["folder"] else None
+    model = read_location(arguments.model)
+    folder = cache_root() / model.folder if model.folder else None
     job = job_of(
         arguments.spec,
         items=snapshot.items,
         pool=snapshot.fewshot,
         snapshot=snapshot.provenance(),
-        digests=model["digests"],
+        digests=model.digests,
         code=arguments.code,
     )
     options = {name: getattr(arguments, name) for name in OPTIONS}
@@ -38,7 +38,7 @@ def main(arguments: argparse.Namespace) -> Sequence[Path]:
         job,
         arguments.out,
         prompter(job.spec, folder),
-        lambda: kept_or_loaded(arguments.spec, folder, model["digests"], **options),
+        lambda: kept_or_loaded(arguments.spec, folder, model.digests, **options),
         keep_missing=arguments.keep_missing,
         patience=60.0 * arguments.wait,
     )

@@ -18,7 +18,8 @@ from assay.models.fetch import locate_model
 def main(arguments: argparse.Namespace) -> Sequence[Path]:
     """Fetch and convert; write where the weights lie under the cache, and their digests."""
     spec = ModelSpec.model_validate_json(json.dumps(json.loads(arguments.spec)["model"]))
-    write_json(arguments.out, locate_model(spec, cache=cache_root(), offline=arguments.offline))
+    found = locate_model(spec, cache=cache_root(), offline=arguments.offline)
+    write_json(arguments.out, found.model_dump())
     return [arguments.out]
 
 

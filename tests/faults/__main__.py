@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from faults import collector, damage, workflow
+from faults import collector, damage, inputs, slurm, workflow
 from faults.row import Row, table
 
 WORDS = """\
@@ -24,8 +24,10 @@ journal is then whole, or refused likewise.
 """
 REST = """
 A process that the kernel ends for lack of memory is one that is killed (first line); memory that an
-allocator refuses halves the batch (`tests/unit/models/test_memory.py`). SLURM's own faults
-(preemption, time limits, cancelled jobs) are struck in `tests/slurm`; a killed `slurmd` is not yet.
+allocator refuses halves the batch (`tests/unit/models/test_memory.py`). A clock that was set back
+leaves files from the future: Snakemake refuses a job that reads one, by name, until they are
+touched. A run file that was damaged into another valid one asks for other shards, in folders of
+their own. SLURM's own faults (preemption, time limits, cancelled jobs) are struck in `tests/slurm`.
 """
 
 
@@ -35,10 +37,12 @@ def rows(options: argparse.Namespace, base: Path) -> Iterator[Row]:
         yield collector.campaign(fault, options.times, base)
     for name in damage.damaged_files(base):
         yield damage.campaign(name, options.regions, base)
-    for who in ("snakemake and its jobs, kill -9", "snakemake alone, kill -9"):
-        if options.runs:
-            folder = base / who.split(",")[0].replace(" ", "-")
-            yield workflow.campaign(who, options.runs, collector.PROJECT, folder)
+    for name, one in inputs.inputs(collector.PROJECT, base / "inputs").items():
+        yield inputs.campaign(name, one, options.regions)
+    for number, fault in enumerate(workflow.strikes() if options.runs else ()):
+        yield workflow.campaign(fault, options.runs, collector.PROJECT, base / f"runs-{number}")
+    if options.slurm:
+        yield slurm.campaign(options.slurm, collector.PROJECT, base / "slurm")
 
 
 def main() -> None:
@@ -47,7 +51,8 @@ def main() -> None:
     parser.add_argument("page", type=Path, help="Markdown file to write")
     parser.add_argument("--times", type=int, default=50, help="strikes of each fault")
     parser.add_argument("--regions", type=int, default=100, help="regions of each file")
-    parser.add_argument("--runs", type=int, default=50, help="killed runs of the whole workflow")
+    parser.add_argument("--runs", type=int, default=50, help="struck runs of the whole workflow")
+    parser.add_argument("--slurm", type=int, default=0, help="killed slurmd, where a SLURM answers")
     options = parser.parse_args()
     done: list[Row] = []
     with tempfile.TemporaryDirectory() as base:

@@ -1,9 +1,10 @@
-"""Damage to every region of a shard's files: the right records, or one error that names them."""
+"""Damage to every region of a file: what is read is right, or one error names the file."""
 
 from __future__ import annotations
 
 import random
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from assay.core.errors import AssayError
@@ -29,6 +30,15 @@ def _zeros(data: bytes, at: int, chance: random.Random) -> bytes:
 DAMAGES = {"a byte changed": _flip, "cut off": _cut, "a block of zeros": _zeros}
 
 
+def damaged(whole: bytes, regions: int, chance: random.Random) -> Iterator[bytes]:
+    """Yield `whole` with each of `regions` regions damaged in each way."""
+    for region in range(regions):
+        low, high = region * len(whole) // regions, (region + 1) * len(whole) // regions
+        at = chance.randrange(low, max(high, low + 1))
+        for damage in DAMAGES.values():
+            yield damage(whole, at, chance)
+
+
 def damaged_files(base: Path) -> list[str]:
     """Return the files of a finished shard that hold anything."""
     files = (path for path in quiet(base).iterdir() if path.is_file())
@@ -36,24 +46,20 @@ def damaged_files(base: Path) -> list[str]:
 
 
 def campaign(name: str, regions: int, base: Path, seed: int = 0) -> Row:
-    """Damage each of `regions` regions of one file in each way, read the shard, make it again."""
+    """Damage a file of a shard, read the shard, make it again."""
     row, chance = Row(f"{name} damaged"), random.Random(f"{name} {seed}")
     whole = (quiet(base) / name).read_bytes()
     expected = [(quiet(base) / final).read_bytes() for final in FINAL]
     records = list(read_shard(quiet(base)).records())
     folder = base / "damaged"
     with serving(Server(Counting())) as server:
-        for region in range(regions):
-            low, high = region * len(whole) // regions, (region + 1) * len(whole) // regions
-            at = chance.randrange(low, max(high, low + 1))
-            for damage in DAMAGES.values():
-                shutil.copytree(quiet(base), folder)
-                changed = damage(whole, at, chance)
-                (folder / name).write_bytes(changed)
-                row.times += 1
-                row.met += changed != whole
-                row.differ += _wrong(folder, records, server, expected, row)
-                shutil.rmtree(folder)
+        for changed in damaged(whole, regions, chance):
+            shutil.copytree(quiet(base), folder)
+            (folder / name).write_bytes(changed)
+            row.times += 1
+            row.met += changed != whole
+            row.differ += _wrong(folder, records, server, expected, row)
+            shutil.rmtree(folder)
     return row
 
 

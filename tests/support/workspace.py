@@ -128,12 +128,16 @@ class Workspace:
             *arguments,
         ]
 
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start Snakemake in a process group of its own, without its output, to be struck."""
+    def start(self, *arguments: str, path: Path | None = None) -> subprocess.Popen[bytes]:
+        """Start Snakemake in a process group of its own, without its output, to be struck.
+
+        Commands are looked for in the folder `path` first.
+        """
+        found = os.pathsep.join(filter(None, [str(path or ""), os.environ.get("PATH")]))
         return subprocess.Popen(
             self.command(*arguments),
             cwd=self.root,
-            env=self.environment,
+            env=self.environment | {"PATH": found},
             start_new_session=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

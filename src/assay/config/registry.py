@@ -43,14 +43,17 @@ def read_yaml(path: Path) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        If the file is missing, is not YAML, is not a mapping, or writes a key twice.
+        If the file is missing or cannot be read, is not YAML, is not a mapping, or writes a key
+        twice.
     """
     try:
         with path.open(encoding="utf-8") as stream:
             value = yaml.load(stream, _Loader)  # noqa: S506 - a SafeLoader
     except FileNotFoundError as error:
         raise ConfigError("file not found.", where=path) from error
-    except yaml.YAMLError as error:
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}.", where=path) from error
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"not valid YAML: {error}", where=path) from error
     if value is None:  # nothing but comments
         return {}

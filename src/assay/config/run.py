@@ -185,14 +185,17 @@ def _collect(
     from assay.grid import collect as collecting
     from assay.grid.job import job_of, load_backend, prompter, unused
     from assay.models.fetch import locate_model
+    from assay.models.files import refuse_altered
 
     model = locate_model(plans[0].model, cache=cache_root(), offline=offline)
-    folder = cache_root() / model["folder"] if model["folder"] else None
+    folder = cache_root() / model.folder if model.folder else None
     asked = prompter(plans[0].model, folder)
     runtime = plans[0].config.runtime
 
     @cache
     def load(replies: Path | None) -> Any:
+        if folder:
+            refuse_altered(folder, model.digests)
         return load_backend(
             plans[0].parameters,
             folder,
@@ -210,7 +213,7 @@ def _collect(
             items=snapshot.items,
             pool=snapshot.fewshot,
             snapshot=snapshot.provenance(),
-            digests=model["digests"],
+            digests=model.digests,
             code=code_digest(Path(collecting.__file__)),
         )
         # A server's replies are kept beside each shard; weights serve all shards alike.

@@ -25,6 +25,7 @@ from assay.core.model import Batch, Model, Outcome
 from assay.grid.job import backend_version, load_backend
 from assay.grid.keeper import Opening, slot_lock
 from assay.grid.keepers import Gone, connect, exchange, keeper_folder, start
+from assay.models.files import refuse_altered
 
 #: Keepers that may die under one job.
 MOST_DEATHS = 3
@@ -65,7 +66,14 @@ def kept_or_loaded(
         Digest of the code that is run.
     reuse_s : float
         Seconds that the model stays loaded for the next job; a server keeps its own.
+
+    Raises
+    ------
+    ModelError
+        If what lies in `folder` is not what `digests` describe, or the model cannot be loaded.
     """
+    if folder is not None:
+        refuse_altered(folder, digests)
     if not reuse_s or folder is None:
         return load_backend(parameters, folder, out=out, **options)
     folder = folder.absolute()

@@ -9,15 +9,18 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from assay.benchmarks.sources.holding import Holding
 from assay.benchmarks.sources.hub import download_model
 from assay.benchmarks.sources.wheel import extract_members
 from assay.core.errors import ModelError
+from assay.core.files import read_json
 from assay.core.identity import digest
 from assay.core.pins import HubPin, PathPin, WheelPin
 from assay.core.spec import ModelSpec
+from assay.core.validation import first_problem
 from assay.models.convert import CONVERTER_VERSION, convert_gguf
 from assay.models.files import model_digest, recorded_digests, verify_digests
 
@@ -36,14 +39,28 @@ class ModelFiles:
     digests: Mapping[str, str]
 
 
-def locate_model(spec: ModelSpec, *, cache: Path, offline: bool) -> dict[str, Any]:
-    """Fetch the weights of `spec` and return what a collect job needs to know of them.
+class Location(BaseModel):
+    """What a collect job needs to know of a fetched model.
 
-    Returns
-    -------
-    dict
-        "model"; "folder", relative to the cache, since a result never holds a path of this
-        machine, and None for a model behind a server; "digests".
+    Attributes
+    ----------
+    model : str
+    folder : str or None
+        Relative to the cache, since a result never holds a path of this machine; None for a model
+        behind a server.
+    digests : dict of str to str
+        As those of `ModelFiles`; of a server, a digest of its address.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    model: str
+    folder: str | None
+    digests: dict[str, str]
+
+
+def locate_model(spec: ModelSpec, *, cache: Path, offline: bool) -> Location:
+    """Fetch the weights of `spec` and return what a collect job needs to know of them.
 
     Raises
     ------
@@ -52,10 +69,28 @@ def locate_model(spec: ModelSpec, *, cache: Path, offline: bool) -> dict[str, An
     """
     if spec.served:
         served = digest(spec.served.model_dump(mode="json", exclude={"access"}))
-        return {"model": spec.key, "folder": None, "digests": {"served": served}}
+        return Location(model=spec.key, folder=None, digests={"served": served})
     files = fetch_model(spec, cache=cache, offline=offline)
     folder = os.path.relpath(files.folder.resolve(), cache.resolve())
-    return {"model": spec.key, "folder": folder, "digests": dict(files.digests)}
+    return Location(model=spec.key, folder=folder, digests=dict(files.digests))
+
+
+def read_location(path: Path) -> Location:
+    """Return what `locate_model` said, from the file it was written to.
+
+    Raises
+    ------
+    ModelError
+        If the file is not such a description.
+    """
+    try:
+        return Location.model_validate(read_json(path))
+    except ValidationError as error:
+        raise ModelError(
+            f"not the description of a fetched model: {first_problem(error)}.",
+            where=path,
+            fix="delete it and run again, which writes it anew.",
+        ) from error
 
 
 def fetch_model(

@@ -108,6 +108,32 @@ def verify_digests(folder: Path) -> None:
             raise _altered(folder, name, "its sha256 is not the recorded one")
 
 
+def refuse_altered(folder: Path, digests: Mapping[str, str]) -> None:
+    """Read every file of a model folder and compare with what was fetched.
+
+    Weights that changed on the disk would answer like another model, and nothing else would say so.
+    A gigabyte takes about half a second.
+
+    Parameters
+    ----------
+    digests : mapping of str to str
+        As `model_digest` returned them.
+
+    Raises
+    ------
+    ModelError
+        If weights, tokenizer or template are not those of `digests`.
+    """
+    found = model_digest(folder)
+    altered = sorted(part for part, expected in digests.items() if found.get(part) != expected)
+    if altered:
+        raise ModelError(
+            f"not what was fetched: {', '.join(altered)} changed on the disk.",
+            where=folder,
+            fix="delete the folder and run again, which fetches the model anew; no answer is lost.",
+        )
+
+
 def _altered(folder: Path, name: str, state: str) -> ModelError:
     return ModelError(
         f"a file of the model is altered: {state}.",
