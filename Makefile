@@ -68,9 +68,9 @@ test-slurm: $(VENV)/.ready
 calibration: $(VENV)/.ready
 	PYTHONPATH=tests python -m calibration docs/calibration.md --cores $(CORES)
 
-# Faults, 50 strikes each, and what was lost: an hour or two.
+# Faults, 50 strikes each, and what was lost: some hours (ONLY=… strikes some, see --help).
 reliability: $(VENV)/.ready
-	PYTHONPATH=tests python -m faults docs/reliability.md
+	PYTHONPATH=tests python -m faults docs/reliability.md --only '$(ONLY)'
 
 schemas: $(VENV)/.ready
 	assay schema

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 
 from faults import collector, damage, inputs, slurm, workflow
 from faults.row import Row, table
+from support.cluster import answers
 
 WORDS = """\
 # What a run survives
@@ -31,36 +34,55 @@ their own. SLURM's own faults (preemption, time limits, cancelled jobs) are stru
 """
 
 
-def rows(options: argparse.Namespace, base: Path) -> Iterator[Row]:
-    """Strike one fault after the other."""
+#: A fault and what strikes.
+Campaign = tuple[str, Callable[[], Row]]
+
+
+def campaigns(options: argparse.Namespace, base: Path) -> Iterator[Campaign]:
+    """Yield one fault after the other."""
     for fault in collector.STRIKES:
-        yield collector.campaign(fault, options.times, base)
+        yield fault, partial(collector.campaign, fault, options.times, base)
     for name in damage.damaged_files(base):
-        yield damage.campaign(name, options.regions, base)
-    for name, one in inputs.inputs(collector.PROJECT, base / "inputs").items():
-        yield inputs.campaign(name, one, options.regions)
-    for number, fault in enumerate(workflow.strikes() if options.runs else ()):
-        yield workflow.campaign(fault, options.runs, collector.PROJECT, base / f"runs-{number}")
-    if options.slurm:
-        yield slurm.campaign(options.slurm, collector.PROJECT, base / "slurm")
+        yield f"{name} damaged", partial(damage.campaign, name, options.regions, base)
+
+    @cache
+    def read() -> dict[str, inputs.Input]:
+        return inputs.inputs(collector.PROJECT, base / "inputs")
+
+    for name in inputs.NAMES:
+        yield (
+            f"{name} damaged",
+            lambda name=name: inputs.campaign(name, read()[name], options.regions),
+        )
+    for number, fault in enumerate(workflow.strikes()):
+        folder = base / f"runs-{number}"
+        yield fault, partial(workflow.campaign, fault, options.runs, collector.PROJECT, folder)
+    if answers():
+        folder = base / "slurm"
+        yield "slurmd, kill -9", partial(slurm.campaign, options.slurmd, collector.PROJECT, folder)
 
 
 def main() -> None:
-    """Write the page, line by line to the terminal as well."""
+    """Write the page, line by line, and to the terminal as well."""
     parser = argparse.ArgumentParser(prog="faults", description=__doc__)
     parser.add_argument("page", type=Path, help="Markdown file to write")
     parser.add_argument("--times", type=int, default=50, help="strikes of each fault")
     parser.add_argument("--regions", type=int, default=100, help="regions of each file")
     parser.add_argument("--runs", type=int, default=50, help="struck runs of the whole workflow")
-    parser.add_argument("--slurm", type=int, default=0, help="killed slurmd, where a SLURM answers")
+    parser.add_argument("--slurmd", type=int, default=50, help="runs under killed slurmd")
+    parser.add_argument(
+        "--only", default="", help="a regular expression: other faults keep their lines"
+    )
     options = parser.parse_args()
-    done: list[Row] = []
-    with tempfile.TemporaryDirectory() as base:
-        for row in rows(options, Path(base)):
-            done.append(row)
-            print(table([row])[-1], flush=True)
-    page = WORDS + "\n".join(table(done)) + "\n" + REST
-    options.page.write_text(page, encoding="utf-8")
+    old = options.page.read_text("utf-8") if options.page.is_file() else ""
+    lines = {line.split(" | ")[0]: line for line in old.splitlines() if line.startswith("| ")}
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:
+        for fault, strike in campaigns(options, Path(base)):
+            if re.search(options.only, fault):
+                lines[f"| {fault}"] = table([strike()])[-1]
+                print(lines[f"| {fault}"], flush=True)
+                body = [*table([])[:2], *(line for line in lines.values() if line != table([])[0])]
+                options.page.write_text(WORDS + "\n".join(body) + "\n" + REST, "utf-8")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,19 @@ from faults.damage import damaged
 from faults.row import Row
 from support.api_server import Counting, Server, serving
 
+NAMES = (
+    "items of a snapshot",
+    "manifest of a snapshot",
+    "seal of a snapshot",
+    "where a model lies",
+    "numbers of the analysis",
+    "a table",
+    "seal of the analysis",
+    "weights in the cache",
+    "tokenizer in the cache",
+    "run file",
+)
+
 
 @dataclass(frozen=True)
 class Input:
@@ -31,7 +44,7 @@ class Input:
 
 
 def inputs(project: Path, base: Path) -> dict[str, Input]:
-    """Run the workflow once and return what its jobs read, by what it is."""
+    """Run the workflow once and return what its jobs read, by `NAMES`."""
     with serving(Server(Counting())) as server:
         space = workflow.workspace(project, base / "inputs", server.url)
         ran = space.snakemake()
@@ -66,18 +79,19 @@ def inputs(project: Path, base: Path) -> dict[str, Input]:
         refuse_altered(base / found.folder, found.digests)
         return found.digests
 
-    return {
-        "items of a snapshot": Input(snapshot / "items.jsonl", items),
-        "manifest of a snapshot": Input(snapshot / "manifest.json", items),
-        "seal of a snapshot": Input(snapshot / "seal.json", items),
-        "where a model lies": Input(location, located),
-        "numbers of the analysis": Input(study, tables),
-        "a table": Input(table, tables),
-        "seal of the analysis": Input(seal, tables),
-        "weights in the cache": Input(weights / "model.safetensors", cached),
-        "tokenizer in the cache": Input(weights / "tokenizer.json", cached),
-        "run file": Input(run, lambda: load_study(project / "config/config.yaml", run)),
-    }
+    read = [
+        Input(snapshot / "items.jsonl", items),
+        Input(snapshot / "manifest.json", items),
+        Input(snapshot / "seal.json", items),
+        Input(location, located),
+        Input(study, tables),
+        Input(table, tables),
+        Input(seal, tables),
+        Input(weights / "model.safetensors", cached),
+        Input(weights / "tokenizer.json", cached),
+        Input(run, lambda: load_study(project / "config/config.yaml", run)),
+    ]
+    return dict(zip(NAMES, read, strict=True))
 
 
 def model(folder: Path) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faults import collector, damage, workflow
+from faults import collector, damage, inputs, workflow
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +30,27 @@ def test_no_damage_passes_unnoticed(base: Path, regions: int) -> None:
         assert row.differ == 0, row
 
 
-@pytest.mark.slow
 @pytest.mark.workflow
-@pytest.mark.parametrize("who", ["snakemake and its jobs, kill -9", "snakemake alone, kill -9"])
-def test_a_killed_workflow_ends_in_the_same_files(project: Path, tmp_path: Path, who: str) -> None:
-    row = workflow.campaign(who, 4, project, tmp_path, seed=1)
+def test_no_damage_to_what_jobs_read_passes_unnoticed(project: Path, tmp_path: Path) -> None:
+    for name, one in inputs.inputs(project, tmp_path).items():
+        row = inputs.campaign(name, one, 50, seed=1)
+        assert row.met > 100
+        assert row.differ == 0, row
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize(
+    ("fault", "times"),
+    [
+        ("snakemake and its jobs, kill -9", 1),
+        *(pytest.param(fault, 4, marks=pytest.mark.slow) for fault in workflow.STRIKES),
+    ],
+)
+def test_a_struck_run_ends_in_the_same_files(
+    project: Path, tmp_path: Path, fault: str, times: int
+) -> None:
+    if fault not in workflow.strikes():
+        pytest.skip("disks cannot be mounted here")
+    row = workflow.campaign(fault, times, project, tmp_path, seed=1)
     assert row.harmless, row
     assert row.repeated <= 8

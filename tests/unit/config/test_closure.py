@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,20 @@ def test_the_report_depends_on_its_templates(project: Path) -> None:
     assert {".py", ".css", ".js"} <= names
 
 
+def test_imports_are_found_wherever_a_statement_may_stand(project: Path) -> None:
+    files = [*(project / "src").rglob("*.py"), *(project / "scripts").glob("*.py")]
+    assert len(files) > 300
+    for path in files:
+        everywhere = set()
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                everywhere |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
+            elif isinstance(node, ast.Import):
+                everywhere |= {alias.name for alias in node.names}
+        own = {name for name in everywhere if name.split(".")[0] == "assay"}
+        assert set(module._imports(path)) == own, path
+
+
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small package of the same name, so that files can be edited."""
@@ -52,6 +67,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def digest_now(package: Path) -> str:
     module._content.cache_clear()
     module._reached.cache_clear()
+    module._files.cache_clear()
+    module._name.cache_clear()
     return code_digest(package / "script.py")
 
 

@@ -138,3 +138,14 @@ def test_a_policy_and_a_table_of_the_project_are_named_and_watched(
     plan = plans(project, cycles={"agents": "agents/cycle.json"})["agents"]
     files = ("j", "mine.yaml", "other.yaml", "v.jsonl")
     assert plan.inputs() == [f"agents/{name}" for name in files]
+
+
+def test_models_share_the_form_of_a_cycle_and_nothing_of_their_own(project: Path) -> None:
+    grid = load_grid(project / "config", "released")
+    shards = {"m": ["a/0", "a/1"], "n": ["b/0"]}
+    together = cycle_plans(Evaluation(shards=True), grid, shards, seed=1)
+    for model, folders in shards.items():
+        (alone,) = cycle_plans(Evaluation(shards=True), grid, {model: folders}, seed=1).values()
+        assert together[model] == alone
+        assert together[model].parameters == alone.parameters
+        assert together[model].inputs() == [f"{folder}/manifest.json" for folder in folders]

@@ -116,6 +116,15 @@ def test_a_key_written_twice_is_refused(tmp_path: Path) -> None:
         read_yaml(tmp_path / "twice.yaml")
 
 
+@pytest.mark.parametrize("content", [b"study: \xf7", b"a: [", b"a: " + b"[" * 5000])
+def test_what_is_no_yaml_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "odd.yaml").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"odd.yaml: not valid YAML"):
+        read_yaml(tmp_path / "odd.yaml")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_yaml(tmp_path)
+
+
 def test_labels() -> None:
     assert labels_for("upper", 3) == ("A", "B", "C")
     assert labels_for("digit", 11)[-1] == "11"

@@ -53,12 +53,12 @@ class Asked:
     folder: Path
     renderer: Renderer
     spec: Any
+    digests: dict[str, str]
 
     def model(self, reuse_s: float = 600, **changes: Any) -> Model:
         options = {"device": "cpu", "threads": 1, "gpus": None} | changes
-        digests = {"weights": "w"}
         return kept_or_loaded(
-            *(self.parameters, self.folder, digests),
+            *(self.parameters, self.folder, self.digests),
             out=self.folder,
             code="c",
             reuse_s=reuse_s,
@@ -76,7 +76,8 @@ def asked(project: Path, assay_cache: Path) -> Asked:
     spec, files = embedded(project, assay_cache)
     identity = {"backend": "hf_local", "model": {"dtype": "float32"}}
     parameters = {"identity": identity, "model": spec.model_dump(mode="json")}
-    return Asked(json.dumps(parameters), files.folder, Renderer(files.folder, spec), spec)
+    renderer = Renderer(files.folder, spec)
+    return Asked(json.dumps(parameters), files.folder, renderer, spec, dict(files.digests))
 
 
 def process(model: Any) -> tuple[int, str]:
@@ -221,6 +222,14 @@ def test_jobs_at_the_same_time_have_a_keeper_each(asked: Asked, keepers: Path) -
 
 def test_without_reuse_nothing_is_kept(asked: Asked, keepers: Path) -> None:
     assert not isinstance(asked.model(reuse_s=0), KeptModel)
+    assert list(keepers.iterdir()) == []
+
+
+def test_weights_that_are_not_those_of_the_run_are_refused(asked: Asked, keepers: Path) -> None:
+    other = replace(asked, digests=asked.digests | {"weights": "0" * 64})
+    for reuse_s in (0, 600):
+        with pytest.raises(ModelError, match="not what was fetched: weights changed"):
+            other.model(reuse_s=reuse_s)
     assert list(keepers.iterdir()) == []
 
 

