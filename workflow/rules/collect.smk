@@ -2,7 +2,7 @@ rule collect:
     input:
         script="scripts/collect.py",
         snapshot=lambda w: f"{plan(w).benchmark.snapshot}/seal.json",
-        model=lambda w: str(STUDY.model_source(w.model)),
+        model=lambda w: STUDY.model_sources[w.model],
     output:
         records=ensure(
             "results/records/{model}/{benchmark}/{run}/records.jsonl", non_empty=True
@@ -23,8 +23,6 @@ rule collect:
         mem_mb=lambda w: STUDY.model(w.model).memory_mb,
         runtime=STUDY.config.runtime.minutes,
     params:
-        snapshot=lambda w, input: str(Path(input.snapshot).parent),
-        folder=lambda w, output: str(Path(output.manifest).parent),
         spec=lambda w: plan(w).parameters,
         code=code("collect.py"),
         device=STUDY.config.runtime.device,
@@ -33,9 +31,11 @@ rule collect:
     message:
         "Asking {wildcards.model} the items of {wildcards.benchmark} (run {wildcards.run})"
     shell:
-        # exec: the scheduler's SIGTERM reaches the collector and not a shell around it.
-        "exec python {input.script} --snapshot {params.snapshot:q} --verify {input.snapshot:q}"
-        " --model {input.model:q} --out {params.folder:q} --device {params.device}"
+        # exec: the scheduler's SIGTERM reaches the collector and not a shell around it. dirname:
+        # a function of parameters is called for each of thousands of jobs.
+        'exec python {input.script} --snapshot "$(dirname {input.snapshot:q})"'
+        ' --out "$(dirname {output.manifest:q})" --verify {input.snapshot:q}'
+        " --model {input.model:q} --device {params.device}"
         " --threads {threads} --gpus {resources.gpu} {params.missing}"
         " --wait {resources.runtime} --reuse-s {params.reuse}"
         " --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -53,6 +53,7 @@ def closure(script: Path) -> set[Path]:
     return found
 
 
+@cache
 def _name(path: Path) -> str:
     return path.resolve().relative_to(SOURCE.parent).as_posix()
 
@@ -73,7 +74,7 @@ def _reached(path: Path) -> frozenset[Path]:
 
 def _imports(path: Path) -> Iterator[str]:
     """Yield the dotted names under the package that `path` imports, at any depth of the code."""
-    for node in ast.walk(ast.parse(_content(path), filename=str(path))):
+    for node in _statements(ast.parse(_content(path), filename=str(path)).body):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
@@ -83,15 +84,25 @@ def _imports(path: Path) -> Iterator[str]:
         yield from (name for name in names if name.split(".")[0] == PACKAGE)
 
 
-def _files(name: str) -> Iterator[Path]:
-    """Yield the file of module `name` and the ``__init__`` files that importing it runs."""
-    parts = name.split(".")[1:]
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield statements and those within them; expressions, most of a file, hold no import."""
+    for node in body:
+        yield node
+        for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+            yield from _statements(getattr(node, field, ()))
+
+
+@cache
+def _files(name: str) -> list[Path]:
+    """Return the file of module `name` and the ``__init__`` files that importing it runs."""
+    parts, found = name.split(".")[1:], []
     for depth in range(len(parts) + 1):
         base = SOURCE.joinpath(*parts[:depth])
         if (base / "__init__.py").is_file():
-            yield base / "__init__.py"
+            found.append(base / "__init__.py")
         elif base.with_suffix(".py").is_file():
-            yield base.with_suffix(".py")
+            found.append(base.with_suffix(".py"))
+    return found
 
 
 def _data_beside(path: Path) -> Iterator[Path]:

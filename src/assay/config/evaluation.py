@@ -121,9 +121,10 @@ def cycle_plans(
         If a manifest is wrong, or two cycles have one name.
     """
     plans = {}
-    if chosen.shards:
+    if chosen.shards and shards:
+        pattern = own_manifest(chosen, grid, *next(iter(shards.items())))
         for model, folders in shards.items():
-            manifest = own_manifest(chosen, grid, model, folders)
+            manifest = _of_model(pattern, model, folders)
             plans[model] = CyclePlan(model, manifest, Path(), True, chosen.equal_arms, seed)
     for name, path in chosen.cycles.items():
         if name in plans:
@@ -163,6 +164,12 @@ def own_manifest(
     if chosen.expected is not None:
         value["policy"]["expected_success_rate"] = chosen.expected
     return validated(CycleManifest, value, where="evaluation")
+
+
+def _of_model(pattern: CycleManifest, model: str, folders: Sequence[str]) -> CycleManifest:
+    """Return one model's manifest as another's: only its name and its shards differ."""
+    baseline = pattern.baseline.model_copy(update={"name": model, "job": tuple(folders)})
+    return pattern.model_copy(update={"cycle_id": model, "baseline": baseline})
 
 
 def _interventions(grid: Grid) -> Iterator[dict[str, Any]]:

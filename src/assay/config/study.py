@@ -58,7 +58,7 @@ class BenchmarkRun:
         """The file of source digests."""
         return RESULTS / "sources" / "benchmarks" / self.key / f"{self.selection_name}.json"
 
-    @property
+    @cached_property
     def snapshot(self) -> Path:
         """The folder of the snapshot."""
         return RESULTS / "snapshots" / self.key / self.selection_name
@@ -115,7 +115,7 @@ class ShardPlan:
         """The run's name in the path: 12 hex digits of its identity."""
         return digest(self.identity, length=12)
 
-    @property
+    @cached_property
     def folder(self) -> Path:
         """The folder of the shard."""
         return RESULTS / "records" / self.model.key / self.benchmark.key / self.run
@@ -128,7 +128,7 @@ class ShardPlan:
                 "identity": self.identity,
                 "model": self.model.model_dump(mode="json", exclude={*DESCRIPTIVE}),
                 "benchmark": self.benchmark.key,
-                "grid": self.grid.model_dump(mode="json"),
+                "grid": self.grid.dumped,
                 "run": self.run,
             }
         )
@@ -159,7 +159,7 @@ class Study:
         declared = sorted("/".join(key) for key in self.shards)
         return f"{self.config.study}-{digest(declared, length=8)}"
 
-    @property
+    @cached_property
     def folder(self) -> Path:
         """The folder of tables, figures and report."""
         return RESULTS / self.name
@@ -248,6 +248,11 @@ class Study:
         pin = digest(source.model_dump(mode="json", exclude={"access"}), length=12)
         return RESULTS / "sources" / "models" / key / f"{pin}.json"
 
+    @cached_property
+    def model_sources(self) -> dict[str, str]:
+        """Model key → its file of digests, for rules that ask once a job."""
+        return {model.key: str(self.model_source(model.key)) for model in self.models}
+
     def gpus(self, key: str) -> int:
         """GPUs that a job of model `key` asks the scheduler for."""
         runtime = self.config.runtime
@@ -259,8 +264,11 @@ class Study:
 
     def priority(self, key: str) -> int:
         """How early jobs of model `key` are run: in the order of the run file."""
-        keys = [model.key for model in self.models]
-        return len(keys) - keys.index(key)
+        return len(self.models) - self._places[key]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {model.key: place for place, model in enumerate(self.models)}
 
     @property
     def collect_environment(self) -> str:
@@ -272,7 +280,7 @@ class Study:
 
     def model(self, key: str) -> ModelSpec:
         """Return the model named `key`."""
-        return next(model for model in self.models if model.key == key)
+        return self.models[self._places[key]]
 
     def benchmark(self, key: str, selection: str | None = None) -> BenchmarkRun:
         """Return the benchmark named `key` (and, where given, its selection)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -155,12 +156,22 @@ class Grid(Strict):
         formats: dict[str, OptionsFormat] = {**self.generation.formats, **self.likelihood.shown}
         return {name: template.labels for name, template in formats.items()}
 
+    @cached_property
+    def dumped(self) -> dict[str, Any]:
+        """Every setting as JSON values; made once, since each of thousands of jobs is given it."""
+        return self.model_dump(mode="json")
+
     def identity(self) -> dict[str, Any]:
         """Return what decides the prompts: a digest of the texts behind each configuration.
 
         Adding a format leaves the digests of the others as they are, and so does a new setting
         that nothing uses.
         """
+        return dict(self._identity)
+
+    @cached_property
+    def _identity(self) -> dict[str, Any]:
+        # Thousands of shards ask the same grid.
         orders = self.orders.model_dump(mode="json", exclude_none=True)
         formats: dict[str, Strict] = {
             **{f"gen|{name}": value for name, value in self.generation.formats.items()},
