@@ -1,5 +1,6 @@
 """The study that this run is about, and the parameters that every rule is given."""
 
+from inspect import signature
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -37,6 +38,12 @@ wildcard_constraints:
 def code(script):
     """Digest of a rule's script and of everything in the package that it imports."""
     return code_digest(Path("scripts", script))
+
+
+def told(function):
+    """Return `function` with its signature, which Snakemake asks for at each of many calls."""
+    function.__signature__ = signature(function)
+    return function
 
 
 def plan(wildcards):
