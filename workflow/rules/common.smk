@@ -51,21 +51,25 @@ def plan(wildcards):
     return STUDY.shards[wildcards.model, wildcards.benchmark, wildcards.run]
 
 
+@told
 def model_files(wildcards):
     """A user's own model folder, as input: its content decides."""
     return local_files(STUDY.model(wildcards.model).source)
 
 
+@told
 def item_files(wildcards):
     """A user's own items file, as input."""
     return local_files(STUDY.benchmark(wildcards.benchmark).spec.source)
 
 
+@told
 def cycle_spec(wildcards):
     """The parameters of a cycle's rules."""
     return STUDY.cycles[wildcards.cycle].parameters
 
 
+@told
 def cycle_files(wildcards):
     """What a cycle reads: shards by their manifests, logs of other runners one by one."""
     return STUDY.cycles[wildcards.cycle].inputs()

@@ -62,10 +62,11 @@ def resolve(config: Mapping[str, Any], *, where: str, registries: Path = Path("c
     grid = load_grid(registries, run.grid)
     _refuse_unfit_grid(run, benchmarks, grid, where)
     study = Study(run, models, benchmarks, grid)
+    wanted = needed(grid)
     for plan in study.shards.values():
         # Before a single job: a backend that cannot answer is refused without loading a weight.
         given, model = provided_by(plan.backend), plan.model.key
-        require(needed(grid), given, consumer="the grid", model=model)
+        require(wanted, given, consumer="the grid", model=model)
     cycle_plans(run.evaluation, grid, {model.key: ["shards"] for model in models}, seed=0)
     return study
 

@@ -11,7 +11,7 @@ from assay.benchmarks.spec import BenchmarkSpec, Selection
 from assay.config.evaluation import CyclePlan, cycle_plans
 from assay.config.schema import RunConfig
 from assay.core.errors import ConfigError
-from assay.core.identity import canonical_json, digest
+from assay.core.identity import canonical_json, canonical_object, digest, sha256_text
 from assay.core.pins import PathPin
 from assay.core.spec import DESCRIPTIVE, ModelSpec
 from assay.grid.configuration import Grid
@@ -31,6 +31,11 @@ class BenchmarkRun:
     def identity(self) -> dict[str, Any]:
         """What decides the items."""
         return {"benchmark": self.spec.identity(), "selection": self.selection.identity()}
+
+    @cached_property
+    def identity_texts(self) -> dict[str, str]:
+        """The canonical JSON of each part of `identity`."""
+        return {name: canonical_json(value) for name, value in self.identity.items()}
 
     @property
     def key(self) -> str:
@@ -86,18 +91,28 @@ class ShardPlan:
         named = self.config.runtime.backend
         return "hf_local" if named == "auto" else named
 
-    @cached_property
+    @property
     def identity(self) -> dict[str, Any]:
         """Everything declared that decides what the model is asked and how it may answer."""
+        shared = self.benchmark.identity | {"grid": self.grid.identity()}
+        return self._own_identity | shared
+
+    @property
+    def _own_identity(self) -> dict[str, Any]:
         return {
             "protocol": PROTOCOL_VERSION,
             "model": self.model.identity() | {"dtype": self.dtype},
-            **self.benchmark.identity,
-            "grid": self.grid.identity(),
             "decode": self.config.decode.model_dump(),
             "backend": self.backend,
             **self._engine,
         }
+
+    @property
+    def _identity_text(self) -> str:
+        """The canonical JSON of `identity`, from parts that thousands of shards share."""
+        own = {name: canonical_json(value) for name, value in self._own_identity.items()}
+        shared = self.benchmark.identity_texts | {"grid": self.grid.identity_text}
+        return canonical_object(own | shared)
 
     @property
     def _engine(self) -> dict[str, Any]:
@@ -113,23 +128,24 @@ class ShardPlan:
     @cached_property
     def run(self) -> str:
         """The run's name in the path: 12 hex digits of its identity."""
-        return digest(self.identity, length=12)
+        return sha256_text(self._identity_text)[:12]
 
     @cached_property
     def folder(self) -> Path:
         """The folder of the shard."""
         return RESULTS / "records" / self.model.key / self.benchmark.key / self.run
 
-    @cached_property
+    @property
     def parameters(self) -> str:
         """The job's parameters as canonical JSON (what the script is given)."""
-        return canonical_json(
+        model = self.model.model_dump(mode="json", exclude={*DESCRIPTIVE})
+        return canonical_object(
             {
-                "identity": self.identity,
-                "model": self.model.model_dump(mode="json", exclude={*DESCRIPTIVE}),
-                "benchmark": self.benchmark.key,
-                "grid": self.grid.dumped,
-                "run": self.run,
+                "identity": self._identity_text,
+                "model": canonical_json(model),
+                "benchmark": canonical_json(self.benchmark.key),
+                "grid": self.grid.text,
+                "run": canonical_json(self.run),
             }
         )
 
