@@ -1,230 +1,103 @@
-# The bare floor of benchmarks/dag.py: the same files in the same number of jobs as the workflow
-# makes for a study, with a log, a benchmark, resources, parameters, an environment and a message
-# each, and no logic.
-MODELS = [f"m{k:03d}" for k in range(config["models"])]
-BENCHMARKS = [f"b{k:02d}" for k in range(config["benchmarks"])]
-FIGURES = [f"figure{k}" for k in range(config["figures"])]
-TABLES = [f"table{k}" for k in range(config["tables"])]
-STEPS = ["normalize", "diagnose", "propose", "compare", "decide"]
-SPEC = "x" * config["spec"]
-SHARDS = expand(
-    "records/{model}/{benchmark}/run/manifest.json", model=MODELS, benchmark=BENCHMARKS
+# The bare floor of benchmarks/dag.py: as many rules, jobs, inputs, outputs and parameters of the
+# same length as the workflow makes for a study, with a log, a benchmark, resources, an environment
+# and a message each, and no logic: no function, no check, no import.
+MODELS, BENCHMARKS = config["models"], config["benchmarks"]
+SHARDS = expand("records/{m}/{b}/run/manifest.json", m=MODELS, b=BENCHMARKS)
+SEALS = expand("snapshots/{b}/all/seal.json", b=BENCHMARKS)
+PLOTS = expand("plots/{figure}.json", figure=config["figures"])
+TABLES = expand(
+    "tables/{table}.{kind}", table=config["tables"], kind=["csv", "parquet"]
 )
+ITEMS, WEIGHTS = "sources/{b}.json", "models/{m}.json"
+SNAPSHOT = [
+    f"snapshots/{{b}}/all/{name}" for name in ("items", "manifest", "seal.json")
+]
+RECORDS = [
+    f"records/{{m}}/{{b}}/run/{name}" for name in ("lines", "prompts", "manifest.json")
+]
+OWN = [f"records/{{m}}/{b}/run/manifest.json" for b in BENCHMARKS]
+#: Of each cycle: the step, what it reads, and what it writes.
+STEPS = {
+    "normalize": (OWN, ["records", "inputs", "normalize.json"]),
+    "diagnose": (["normalize.json"], ["diagnosis", "diagnose.json"]),
+    "propose": (["diagnosis", "diagnose.json"], ["proposed", "propose.json"]),
+    "compare": (
+        ["proposed", "normalize.json", "propose.json"],
+        ["compared", "compare.json"],
+    ),
+    "decide": (
+        ["normalize.json", "diagnose.json", "propose.json", "compare.json"],
+        ["report", "markdown", "hypotheses", "prompt", "decide.json"],
+    ),
+}
+#: Rule → what it reads, what it writes, parameters beside its specification, lists included.
+RULES = {
+    "fetch_items": ([], [ITEMS], ["digest", ""]),
+    "build_snapshot": ([ITEMS], SNAPSHOT, ["digest", "folder"]),
+    "fetch_model": ([], [WEIGHTS], ["digest", ""]),
+    "collect": ([SNAPSHOT[2], WEIGHTS], RECORDS, ["digest", "auto", "", 0]),
+    "analyze": (
+        SHARDS,
+        [*TABLES, "numbers", "analysis.json"],
+        ["digest", "folder", SHARDS],
+    ),
+    "report": (
+        ["analysis.json", *PLOTS, *SHARDS],
+        ["index", "report.json"],
+        ["digest", "folder", "out", SHARDS],
+    ),
+    "evaluation": (
+        expand("cycles/{m}/decide.json", m=MODELS),
+        ["page", "evaluation.json"],
+        ["digest", expand("cycles/{m}", m=MODELS), []],
+    ),
+}
+for FIGURE in config["figures"]:
+    written = [f"plots/{FIGURE}.{kind}" for kind in ("pdf", "png", "json")]
+    RULES[FIGURE] = (["analysis.json"], written, ["digest", "tables"])
+for STEP, (read, written) in STEPS.items():
+    read = read if read is OWN else [f"cycles/{{m}}/{name}" for name in read]
+    written = [f"cycles/{{m}}/{name}" for name in written]
+    RULES[STEP] = (read, written, ["digest", "records"])
 
 
 rule all:
     input:
         SHARDS,
-        expand("snapshots/{benchmark}/all/seal.json", benchmark=BENCHMARKS),
-        expand("figures/{figure}.json", figure=FIGURES),
-        "tables.json",
+        SEALS,
+        PLOTS,
+        "analysis.json",
         "evaluation.json",
         "report.json",
 
 
-rule fetch_items:
-    output:
-        "sources/benchmarks/{benchmark}.json",
-    log:
-        "logs/fetch_items/{benchmark}.log",
-    benchmark:
-        "benchmarks/fetch_items/{benchmark}.tsv"
-    conda:
-        "../envs/hf.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=60,
-    params:
-        spec=SPEC,
-        code="digest",
-    message:
-        "Fetching {wildcards.benchmark}"
-    shell:
-        "true {params.spec} {params.code} {output}"
-
-
-rule build_snapshot:
-    input:
-        "sources/benchmarks/{benchmark}.json",
-    output:
-        "snapshots/{benchmark}/all/items.jsonl",
-        "snapshots/{benchmark}/all/manifest.json",
-        "snapshots/{benchmark}/all/seal.json",
-    log:
-        "logs/build_snapshot/{benchmark}.log",
-    benchmark:
-        "benchmarks/build_snapshot/{benchmark}.tsv"
-    conda:
-        "../envs/hf.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=60,
-    params:
-        spec=SPEC,
-        code="digest",
-    message:
-        "Freezing {wildcards.benchmark}"
-    shell:
-        "true {params.spec} {params.code} {output}"
-
-
-rule fetch_model:
-    output:
-        "sources/models/{model}.json",
-    log:
-        "logs/fetch_model/{model}.log",
-    benchmark:
-        "benchmarks/fetch_model/{model}.tsv"
-    conda:
-        "../envs/hf.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=60,
-    params:
-        spec=SPEC,
-        code="digest",
-    message:
-        "Fetching {wildcards.model}"
-    shell:
-        "true {params.spec} {params.code} {output}"
-
-
-rule collect:
-    input:
-        "snapshots/{benchmark}/all/seal.json",
-        "sources/models/{model}.json",
-    output:
-        "records/{model}/{benchmark}/run/records.jsonl",
-        "records/{model}/{benchmark}/run/prompts.parquet",
-        "records/{model}/{benchmark}/run/manifest.json",
-    log:
-        "logs/collect/{model}.{benchmark}.log",
-    benchmark:
-        "benchmarks/collect/{model}.{benchmark}.tsv"
-    conda:
-        "../envs/hf.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=60,
-    params:
-        spec=SPEC,
-        code="digest",
-    message:
-        "Asking {wildcards.model} {wildcards.benchmark}"
-    shell:
-        "true {params.spec} {params.code} {output}"
-
-
-rule analyze:
-    input:
-        SHARDS,
-    output:
-        expand("tables/{table}.csv", table=TABLES),
-        "tables.json",
-    conda:
-        "../envs/hf.yaml"
-    params:
-        spec=SPEC,
-        code="digest",
-        shards=SHARDS,
-    shell:
-        "true {params.spec} {params.code} {output}"
-
-
-rule plot:
-    input:
-        "tables.json",
-    output:
-        "figures/{figure}.pdf",
-        "figures/{figure}.png",
-        "figures/{figure}.json",
-    conda:
-        "../envs/hf.yaml"
-    params:
-        spec=SPEC,
-        code="digest",
-    shell:
-        "true {params.spec} {params.code} {output}"
-
-
-rule normalize:
-    input:
-        expand("records/{{model}}/{benchmark}/run/manifest.json", benchmark=BENCHMARKS),
-    output:
-        "cycles/{model}/normalize.jsonl",
-        "cycles/{model}/normalize.json",
-    log:
-        "logs/normalize/{model}.log",
-    benchmark:
-        "benchmarks/normalize/{model}.tsv"
-    conda:
-        "../envs/hf.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=60,
-    params:
-        spec=SPEC,
-        code="digest",
-    message:
-        "Reading {wildcards.model}"
-    shell:
-        "true {params.spec} {params.code} {output}"
-
-
-for BEFORE, STEP in zip(STEPS, STEPS[1:]):
+for RULE, (read, written, beside) in RULES.items():
+    wild = [name for name in ("m", "b") if f"{{{name}}}" in written[0]]
+    label = ".".join([RULE, *(f"{{{name}}}" for name in wild)])
+    about = " ".join([RULE, *(f"{{wildcards.{name}}}" for name in wild)])
 
     rule:
         name:
-            STEP
+            RULE
         input:
-            f"cycles/{{model}}/{BEFORE}.json",
+            "benchmarks/script.py",
+            read,
         output:
-            f"cycles/{{model}}/{STEP}.out",
-            f"cycles/{{model}}/{STEP}.json",
+            written,
         log:
-            f"logs/{STEP}/{{model}}.log",
+            f"logs/{label}.log",
         benchmark:
-            f"benchmarks/{STEP}/{{model}}.tsv"
+            f"benchmarks/{label}.tsv"
         conda:
-            "../envs/hf.yaml"
+            "environment.yaml"
+        threads: 1
         resources:
             mem_mb=2000,
             runtime=60,
         params:
-            spec=SPEC,
-            code="digest",
+            beside,
+            spec="x" * config["spec"].get(RULE, config["spec"]["other"]),
         message:
-            "Step for {wildcards.model}"
+            about
         shell:
-            "true {params.spec} {params.code} {output}"
-
-
-rule evaluation:
-    input:
-        expand("cycles/{model}/decide.json", model=MODELS),
-    output:
-        "evaluation.json",
-    conda:
-        "../envs/hf.yaml"
-    params:
-        spec=SPEC,
-        code="digest",
-    shell:
-        "true {params.spec} {params.code} {output}"
-
-
-rule report:
-    input:
-        SHARDS,
-        "tables.json",
-        expand("figures/{figure}.json", figure=FIGURES),
-    output:
-        "report.json",
-    conda:
-        "../envs/hf.yaml"
-    params:
-        spec=SPEC,
-        code="digest",
-        shards=SHARDS,
-    shell:
-        "true {params.spec} {params.code} {output}"
+            "true {input} {output} {threads} {resources.runtime} {params} > {log}"

@@ -31,8 +31,8 @@ def rows(cache: Path, pin: dict[str, Any], offline: bool) -> Any:
     return [value for _, value in sources.read_rows(_pin(pin), cache, offline)]
 
 
-def model(cache: Path, pin: dict[str, Any], offline: bool) -> Any:
-    folder = hub.download_model(_pin(pin), cache, offline)
+def model(cache: Path, pin: dict[str, Any], offline: bool, code: bool = False) -> Any:
+    folder = hub.download_model(_pin(pin), cache, offline, code=code)
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 

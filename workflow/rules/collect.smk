@@ -1,8 +1,8 @@
 rule collect:
     input:
         script="scripts/collect.py",
-        snapshot=lambda w: f"{plan(w).benchmark.snapshot}/seal.json",
-        model=lambda w: STUDY.model_sources[w.model],
+        snapshot=told(lambda w: f"{plan(w).benchmark.snapshot}/seal.json"),
+        model=told(lambda w: STUDY.model_sources[w.model]),
     output:
         records=ensure(
             "results/records/{model}/{benchmark}/{run}/records.jsonl", non_empty=True
@@ -14,16 +14,16 @@ rule collect:
     benchmark:
         "results/benchmarks/collect/{model}.{benchmark}.{run}.tsv"
     # One model after the other, so that its weights are read once (and kept: reuse_s).
-    priority: lambda w: STUDY.priority(w.model)
+    priority: told(lambda w: STUDY.priority(w.model))
     conda:
         f"../../envs/{STUDY.collect_environment}.yaml"
     threads: STUDY.config.runtime.threads
     resources:
-        gpu=lambda w: STUDY.gpus(w.model),
-        mem_mb=lambda w: STUDY.model(w.model).memory_mb,
+        gpu=told(lambda w: STUDY.gpus(w.model)),
+        mem_mb=told(lambda w: STUDY.model(w.model).memory_mb),
         runtime=STUDY.config.runtime.minutes,
     params:
-        spec=lambda w: plan(w).parameters,
+        spec=told(lambda w: plan(w).parameters),
         code=code("collect.py"),
         device=STUDY.config.runtime.device,
         missing=KEEP_MISSING,

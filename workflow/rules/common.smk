@@ -1,5 +1,6 @@
 """The study that this run is about, and the parameters that every rule is given."""
 
+from inspect import signature
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -39,26 +40,36 @@ def code(script):
     return code_digest(Path("scripts", script))
 
 
+def told(function):
+    """Return `function` with its signature, which Snakemake asks for at each of many calls."""
+    function.__signature__ = signature(function)
+    return function
+
+
 def plan(wildcards):
     """The shard that the wildcards of a path name."""
     return STUDY.shards[wildcards.model, wildcards.benchmark, wildcards.run]
 
 
+@told
 def model_files(wildcards):
     """A user's own model folder, as input: its content decides."""
     return local_files(STUDY.model(wildcards.model).source)
 
 
+@told
 def item_files(wildcards):
     """A user's own items file, as input."""
     return local_files(STUDY.benchmark(wildcards.benchmark).spec.source)
 
 
+@told
 def cycle_spec(wildcards):
     """The parameters of a cycle's rules."""
     return STUDY.cycles[wildcards.cycle].parameters
 
 
+@told
 def cycle_files(wildcards):
     """What a cycle reads: shards by their manifests, logs of other runners one by one."""
     return STUDY.cycles[wildcards.cycle].inputs()

@@ -8,9 +8,10 @@ from typing import Any
 
 from assay.benchmarks.spec import Selection
 from assay.config.evaluation import cycle_plans
+from assay.config.planned import RESULTS, BenchmarkRun
 from assay.config.registry import load_benchmark, load_grid, load_model, read_yaml
 from assay.config.schema import RunConfig
-from assay.config.study import RESULTS, BenchmarkRun, Study
+from assay.config.study import Study
 from assay.core.capability import provided_by, require
 from assay.core.errors import ConfigError
 from assay.core.spec import ModelSpec

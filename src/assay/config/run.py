@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.config.closure import code_digest
+from assay.config.planned import RESULTS, ShardPlan
 from assay.config.registry import read_yaml
 from assay.config.resolve import merge, resolve
 from assay.config.schema import RunConfig
-from assay.config.study import RESULTS, ShardPlan, Study
+from assay.config.study import Study
 from assay.core.cache import cache_root
 from assay.core.errors import ConfigError
 from assay.core.files import write_jsonl

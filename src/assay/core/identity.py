@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,17 @@ def canonical_json(value: Any) -> str:
     return json.dumps(
         value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
+
+
+def canonical_object(parts: Mapping[str, str]) -> str:
+    """Return the canonical JSON of a mapping whose values are canonical JSON already.
+
+    Examples
+    --------
+    >>> canonical_object({"b": canonical_json([1]), "a": canonical_json("x")})
+    '{"a":"x","b":[1]}'
+    """
+    return "{" + ",".join(f"{canonical_json(key)}:{parts[key]}" for key in sorted(parts)) + "}"
 
 
 def digest(value: Any, *, length: int = 64) -> str:

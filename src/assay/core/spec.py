@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from assay.core.pins import ApiPin, ModelSource
+from assay.core.pins import ApiPin, HubPin, ModelSource
 
 DType = Literal["float32", "bfloat16", "float16"]
 Quantisation = Literal["none", "bnb-4bit", "bnb-8bit", "awq", "gptq", "fp8"]
@@ -41,13 +41,23 @@ class ModelSpec(BaseModel):
     )
     dtype: DType | None = Field(default=None, description="overrides the run's dtype")
     quantisation: Quantisation = "none"
-    trust_remote_code: bool = False
+    trust_remote_code: bool = Field(
+        default=False, description="run the Python code of this repository at the pinned commit"
+    )
     gpus: int = Field(default=1, ge=0, description="GPUs that one job of this model needs")
     memory_mb: int = Field(default=8000, gt=0, description="main memory that one job needs")
     notice: str | None = Field(default=None, description="shown when the weights are fetched")
     traits: tuple[Trait, ...] = Field(
         default=(), description="what is known before the weights are loaded; for people"
     )
+
+    @model_validator(mode="after")
+    def _code_is_pinned(self) -> Self:
+        if self.trust_remote_code and not isinstance(self.source, HubPin):
+            raise ValueError(
+                "trust_remote_code needs a source of kind hub, whose commit pins the code"
+            )
+        return self
 
     @property
     def served(self) -> ApiPin | None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.core.identity import digest
+from assay.core.identity import canonical_json, digest
 from assay.grid.formats import (
     GenerationFormat,
     LabelKind,
@@ -157,9 +157,14 @@ class Grid(Strict):
         return {name: template.labels for name, template in formats.items()}
 
     @cached_property
-    def dumped(self) -> dict[str, Any]:
-        """Every setting as JSON values; made once, since each of thousands of jobs is given it."""
-        return self.model_dump(mode="json")
+    def text(self) -> str:
+        """Every setting as canonical JSON; made once, as each of thousands of jobs is given it."""
+        return canonical_json(self.model_dump(mode="json"))
+
+    @cached_property
+    def identity_text(self) -> str:
+        """The canonical JSON of `identity`."""
+        return canonical_json(self.identity())
 
     def identity(self) -> dict[str, Any]:
         """Return what decides the prompts: a digest of the texts behind each configuration.
@@ -167,11 +172,6 @@ class Grid(Strict):
         Adding a format leaves the digests of the others as they are, and so does a new setting
         that nothing uses.
         """
-        return dict(self._identity)
-
-    @cached_property
-    def _identity(self) -> dict[str, Any]:
-        # Thousands of shards ask the same grid.
         orders = self.orders.model_dump(mode="json", exclude_none=True)
         formats: dict[str, Strict] = {
             **{f"gen|{name}": value for name, value in self.generation.formats.items()},

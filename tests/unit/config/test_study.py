@@ -10,6 +10,7 @@ import yaml
 
 from assay.config import FIGURES, Study, resolve
 from assay.core.errors import ConfigError
+from assay.core.identity import canonical_json, digest
 from assay.leaderboard import TABLES as WRITTEN
 
 from assay.config import TABLES  # isort: skip
@@ -126,6 +127,15 @@ def test_order_of_models_does_not_rename_a_study(study: Any, raw: dict[str, Any]
 
 def test_two_item_counts_are_two_studies(study: Any, raw: dict[str, Any]) -> None:
     assert study(models=raw["models"][:2]).name != study().name
+
+
+def test_texts_put_together_from_parts_are_those_of_the_whole(study: Any) -> None:
+    for plan in study().shards.values():
+        assert plan.run == digest(plan.identity, length=12)
+        told = json.loads(plan.parameters)
+        assert plan.parameters == canonical_json(told)
+        assert told["identity"] == json.loads(canonical_json(plan.identity))
+        assert told["grid"] == plan.grid.model_dump(mode="json")
 
 
 def test_parameters_hold_no_path_of_this_machine(study: Any) -> None:

@@ -18,7 +18,7 @@ from assay.core.files import read_json, write_json
 from assay.core.identity import digest, sha256_file
 from assay.core.pins import HubPin
 
-Kind = Literal["dataset", "model"]
+Kind = Literal["dataset", "model", "model_with_code"]
 
 
 class HeldFile(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from errno import ENOSPC
+from functools import partial
 from pathlib import Path
 
 from assay.benchmarks.sources.holding import Contents, Holding, Kind
@@ -16,6 +17,8 @@ from assay.core.pins import HubPin
 MODEL_FILES = ("*.safetensors", "*.json", "*.txt", "*.jinja", "tokenizer.model", "*.tiktoken")
 #: Duplicates of the weights in other layouts.
 NOT_MODEL_FILES = ("*/*",)
+#: Fetched besides for an entry that says `trust_remote_code: true`.
+CODE_FILES = ("*.py",)
 
 
 def fetch(pin: HubPin, cache: Path, offline: bool) -> dict[str, str]:
@@ -37,15 +40,26 @@ def read_rows(pin: HubPin, cache: Path, offline: bool) -> Iterator[Row]:
             yield from read_table(stream, f"{pin.repo}/{name}")
 
 
-def download_model(pin: HubPin, cache: Path, offline: bool) -> Path:
+def download_model(pin: HubPin, cache: Path, offline: bool, *, code: bool = False) -> Path:
     """Return the folder of a model's verified safetensors, configuration and tokenizer files.
+
+    Parameters
+    ----------
+    code : bool
+        Fetch the repository's Python files too; without it none is ever on this machine.
 
     Raises
     ------
     SourceError
         If the model is gated, unknown, unreachable, has no safetensors, or was altered.
     """
-    holding, contents = _held("model", pin, cache, offline, _download_model)
+    holding, contents = _held(
+        "model_with_code" if code else "model",
+        pin,
+        cache,
+        offline,
+        partial(_download_model, patterns=MODEL_FILES + (CODE_FILES if code else ())),
+    )
     return holding.cache / contents.folder
 
 
@@ -93,7 +107,7 @@ def _check_access(kind: Kind, pin: HubPin) -> None:
     """Ask first whether the repository is open: `datasets` loses the reason when it is not."""
     from huggingface_hub import HfApi
 
-    HfApi().auth_check(pin.repo, repo_type=kind)
+    HfApi().auth_check(pin.repo, repo_type="dataset" if kind == "dataset" else "model")
 
 
 def _download_split(pin: HubPin, folder: Path) -> tuple[Path, list[str]]:
@@ -120,7 +134,9 @@ def _download_split(pin: HubPin, folder: Path) -> tuple[Path, list[str]]:
     return Path(snapshot), files
 
 
-def _download_model(pin: HubPin, folder: Path) -> tuple[Path, list[str]]:
+def _download_model(
+    pin: HubPin, folder: Path, *, patterns: tuple[str, ...]
+) -> tuple[Path, list[str]]:
     from huggingface_hub import snapshot_download
 
     snapshot = Path(
@@ -128,7 +144,7 @@ def _download_model(pin: HubPin, folder: Path) -> tuple[Path, list[str]]:
             pin.repo,
             revision=pin.revision,
             cache_dir=folder,
-            allow_patterns=list(MODEL_FILES),
+            allow_patterns=list(patterns),
             ignore_patterns=list(NOT_MODEL_FILES),
         )
     )

@@ -14,7 +14,7 @@ from assay.core.errors import ModelError
 from assay.core.spec import DType, ModelSpec
 from assay.models.backends.attention import choose_attention
 from assay.models.backends.emulated import emulate_bfloat16, has_bfloat16
-from assay.models.files import weight_files
+from assay.models.files import refuse_foreign_code, weight_files
 
 
 def pick_device(wanted: str) -> torch.device:
@@ -77,6 +77,8 @@ def load_causal(folder: Path, spec: ModelSpec, *, dtype: DType, device: torch.de
         another device.
     """
     weight_files(folder)
+    if spec.trust_remote_code:
+        refuse_foreign_code(folder)
     disable_progress_bar()  # a line a tensor in the log of every job
     options: dict[str, Any] = {
         "dtype": getattr(torch, dtype),

@@ -15,7 +15,7 @@ from assay.core.files import read_json
 from assay.core.spec import DType, ModelSpec
 from assay.models.backends.engine_asks import Answer, Ask
 from assay.models.backends.vllm_process import end_client, guard, wake_at_death
-from assay.models.files import text_config, weight_files
+from assay.models.files import refuse_foreign_code, text_config, weight_files
 
 #: Most bytes of prompt logits at once, of a device and of a CPU. vLLM makes them for a whole
 #: prefill step and does not count them when it sizes its cache.
@@ -129,6 +129,8 @@ class Engine:
     def __init__(self, settings: Settings):
         before = set(threads())
         weight_files(settings.folder)
+        if settings.spec.trust_remote_code:
+            refuse_foreign_code(settings.folder)
         quantisation = quantisation_of(settings.folder, settings.spec)
         os.environ.update(environment(settings, sorted(_cores())))
         from vllm import EngineArgs
