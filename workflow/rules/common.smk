@@ -1,5 +1,6 @@
 """The study that this run is about, and the parameters that every rule is given."""
 
+import gc
 from inspect import signature
 from pathlib import Path
 
@@ -7,6 +8,10 @@ from snakemake.exceptions import WorkflowError
 
 from assay.config import FIGURES, TABLES, code_digest, local_files, resolve
 from assay.core.errors import AssayError
+
+# Of the millions of objects that a large plan is made of, all stay: looking through them for
+# garbage as often as Python does took an eighth of the time.
+gc.set_threshold(50_000, 20, 20)
 
 
 def _study():

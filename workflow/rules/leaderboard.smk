@@ -29,5 +29,7 @@ rule analyze_leaderboard:
     message:
         "Analysing {STUDY.name}"
     shell:
-        "python {input.script} --shards {params.shards:q} --out {params.folder:q}"
-        " --seal {output.seal:q} --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"
+        # printf is a part of the shell: what a program is given may not be so long.
+        "python {input.script} --out {params.folder:q} --seal {output.seal:q}"
+        " @<(printf '%s\\0' --spec {params.spec:q} --shards {params.shards:q})"
+        " --code {params.code} > {log:q} 2>&1"

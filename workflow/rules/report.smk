@@ -30,6 +30,8 @@ rule build_report:
     shell:
         "python {input.script} --leaderboard {params.study:q}/leaderboard.json"
         " --tables {params.study:q}/tables --figures {params.study:q}/figures"
-        " --shards {params.shards:q} --out {params.out:q}"
+        " --out {params.out:q}"
+        # printf is a part of the shell: what a program is given may not be so long.
+        " @<(printf '%s\\0' --spec {params.spec:q} --shards {params.shards:q})"
         " --verify {input.leaderboard:q} {input.figures:q} --seal {output.seal:q}"
-        " --spec {params.spec:q} --code {params.code} > {log:q} 2>&1"
+        " --code {params.code} > {log:q} 2>&1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from assay.core.errors import AssayError
@@ -33,9 +33,12 @@ def run_command(
     ----------
     work : callable
         Takes the parsed arguments and returns the files it wrote.
+    argv : sequence of str, optional
+        The command line. ``@FILE`` stands for the arguments in FILE, each ended by a zero byte: a
+        system takes no argument over 128 KiB, and a study may have tens of thousands of shards.
     """
     add_seal_arguments(parser)
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(list(_expanded(sys.argv[1:] if argv is None else argv)))
     try:
         for seal in arguments.verify:
             verify_seal(seal)
@@ -46,3 +49,11 @@ def run_command(
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _expanded(argv: Sequence[str]) -> Iterator[str]:
+    for argument in argv:
+        if argument.startswith("@"):
+            yield from Path(argument[1:]).read_text("utf-8").split("\0")[:-1]
+        else:
+            yield argument
