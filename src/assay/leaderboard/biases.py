@@ -42,6 +42,8 @@ class LabelBias(Finding):
         label: not 0, because recalls vary by chance.
     p_value, p_adjusted : ndarray of float, same shape
         That outcomes do not depend on the label; adjusted over models and formats (Holm).
+    draws : int
+        Permutations: no corrected p-value is below the number of pairs over ``draws + 1``.
     alpha : float
     """
 
@@ -54,6 +56,7 @@ class LabelBias(Finding):
     unbiased: Floats
     p_value: Floats
     p_adjusted: Floats
+    draws: int
     alpha: float
 
     @property
@@ -67,12 +70,14 @@ class LabelBias(Finding):
         m, f = np.unravel_index(int(np.nanargmax(self.rstd)), self.rstd.shape)
         found = int(np.sum(self.p_adjusted <= self.alpha))
         tested = int(np.sum(~np.isnan(self.p_value)))
+        attainable = tested / (self.draws + 1) <= self.alpha
+        limit = "" if attainable else f"; {self.draws:,} permutations cannot show it for so many"
         return (
             f"The accuracy of {self.models[m]} under {self.formats[f]} spreads most over labels, "
             f"by {points(self.rstd[m, f])} points (RStd, {count(int(self.items[m, f]), 'item')}), "
             f"where an unbiased model gives {points(self.unbiased[m, f])}; {found} of "
             f"{count(tested, 'pair')} of a model and a format spread more than chance (corrected "
-            "over all of them)."
+            f"over all of them{limit})."
         )
 
 
@@ -139,6 +144,7 @@ def label_bias(
         unbiased=cells[2],
         p_value=p_value,
         p_adjusted=adjust_p(p_value.ravel(), method="holm").p_values.reshape(p_value.shape),
+        draws=draws,
         alpha=alpha,
     )
 

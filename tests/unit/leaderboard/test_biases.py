@@ -62,6 +62,14 @@ def test_same_seed_same_numbers() -> None:
     assert first.unbiased[0, 0] != other.unbiased[0, 0]
 
 
+def test_too_few_permutations_for_so_many_pairs_are_said() -> None:
+    data = plain(2, 100)
+    few, enough = (label_bias(data, data.scope("all"), draws=d, seed=1) for d in (20, 200))
+    assert "20 permutations cannot show it for so many" in few.reading
+    assert "cannot show" not in enough.reading
+    assert (few.p_adjusted > few.alpha).all()
+
+
 def test_models_are_computed_alone_or_together_alike() -> None:
     rng = np.random.default_rng(0)
     data = study(rng.random((40, 30, 26)) < 0.7, columns=PLAIN)
