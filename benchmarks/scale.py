@@ -28,6 +28,7 @@ import numpy as np
 from benchmarks.parts import ORDERS, outcomes
 from benchmarks.section import replace_section
 
+from assay.core.files import read_json, write_json
 from assay.core.identity import digest
 from assay.grid.configuration import Configuration
 from assay.grid.formats import labels_for
@@ -41,6 +42,8 @@ from assay.records.shard import MANIFEST, write_shard
 OPTIONS = ("a harbour", "a lantern", "a meadow", "a willow")
 #: What was drawn: right or wrong, shape (model, item, configuration).
 DRAWN = "drawn.npy"
+#: Seconds and observations of all that was written.
+TOOK = "took.json"
 HEAD = (
     "| models × benchmarks | observations | on disk | written | read | peak | analysed | peak |",
     "|---|--:|--:|--:|--:|--:|--:|--:|",
@@ -195,14 +198,21 @@ def _answer(process: subprocess.Popen[str]) -> Any:
 
 
 def _write_all(options: argparse.Namespace) -> float:
-    """Write what is missing in several processes; return the seconds an observation takes."""
+    """Write what is missing in several processes; return the seconds an observation takes.
+
+    Of everything that was ever written to the folder: what is there is kept, with its time.
+    """
     grid = [str(max(options.models)), str(options.items), str(options.benchmarks)]
     workers = [
         _started("write", str(options.folder), *grid, f"{n}/{options.workers}")
         for n in range(options.workers)
     ]
-    seconds, written = np.sum([_answer(worker) for worker in workers], axis=0)
-    return float(seconds / written) if written else float("nan")
+    took = options.folder / TOOK
+    found = [_answer(worker) for worker in workers]
+    found += [read_json(took)] if took.is_file() else []
+    write_json(took, np.sum(found, axis=0).tolist())
+    seconds, written = read_json(took)
+    return float(seconds / written)
 
 
 def main(options: argparse.Namespace) -> None:
