@@ -35,8 +35,15 @@ def weight_files(folder: Path) -> list[Path]:
     ------
     ModelError
         If there is none, or an index of shards names other files: pickled weights can run code
-        when they are loaded and are not read.
+        when they are loaded and are not read. If they are an adapter, whose base model no pin
+        names.
     """
+    if (folder / "adapter_config.json").exists():
+        raise ModelError(
+            "the folder holds an adapter, which leads to a base model that nothing pins.",
+            where=folder / "adapter_config.json",
+            fix="merge it (peft: merge_and_unload, then save_pretrained) and name that folder.",
+        )
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         raise ModelError(

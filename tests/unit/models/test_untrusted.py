@@ -19,6 +19,7 @@ from assay.core.errors import ModelError
 from assay.core.pins import HubPin, PathPin
 from assay.core.spec import ModelSpec
 from assay.models.backends.loading import load_causal
+from assay.models.files import model_digest
 from assay.models.render import Renderer, template_variables
 
 Tiny = Callable[[str], tuple[Path, ModelSpec]]
@@ -136,6 +137,16 @@ def test_code_of_another_repository_is_refused(with_code: tuple[Path, Path]) -> 
         with pytest.raises(ModelError, match="another repository.*someone/else"):
             load() if load else Renderer(folder, entry)
     assert not trace.exists()
+
+
+def test_an_adapter_that_leads_to_another_model_is_refused(with_code: tuple[Path, Path]) -> None:
+    folder, _ = with_code
+    base = json.dumps({"base_model_name_or_path": "someone/else", "peft_type": "LORA"})
+    (folder / "adapter_config.json").write_text(base, encoding="utf-8")
+    with pytest.raises(ModelError, match="an adapter, which leads to a base model"):
+        load_causal(folder, pinned(), dtype="float32", device=CPU)
+    with pytest.raises(ModelError, match="an adapter"):
+        model_digest(folder)
 
 
 def test_code_without_a_commit_is_refused() -> None:
